@@ -1,0 +1,1 @@
+"""Nacre: a conversation with an agent, laid down layer on layer."""

@@ -1,0 +1,207 @@
+"""The narrow doors between the layers that each have two implementations or more.
+
+All methods are coroutines that never block the loop they are awaited on: a backend has threads of
+its own. All raise StoreError (or a subclass) when the log can't be read or written.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Protocol
+
+from desktop.core.chunks import NewChunk, Stamp
+from desktop.core.conversation import LoadedSession
+from desktop.core.permissions import Answer, PermissionMode, Rule
+from desktop.core.records import (
+    CatalogueView,
+    Page,
+    Receipt,
+    RequestRecord,
+    Snapshot,
+    Tab,
+    Workspace,
+)
+from desktop.core.reducer import BlockOp
+from desktop.core.status import QueuedMessage, TabStatus
+
+
+class SessionStore(Protocol):
+    """Where one agent keeps its conversation."""
+
+    @property
+    def session_id(self) -> str: ...
+
+    async def append(self, chunks: Sequence[NewChunk]) -> Receipt:
+        """All or nothing, durable when it returns; seqs are given in the order handed in."""
+        ...
+
+    async def load(self) -> LoadedSession: ...
+
+    async def active_model(self) -> Stamp | None:
+        """The stamp of the last row that carries one."""
+        ...
+
+
+class TurnStore(SessionStore, Protocol):
+    """A session store with what a running turn writes beside chunks."""
+
+    async def start_request(self, record: RequestRecord) -> Receipt: ...
+
+    async def finish_request(self, record: RequestRecord) -> Receipt: ...
+
+    async def requests(self) -> tuple[RequestRecord, ...]: ...
+
+    async def queued(self) -> tuple[QueuedMessage, ...]: ...
+
+    async def enqueue(self, message: QueuedMessage) -> None: ...
+
+    async def cancel_queued(self, message_id: str) -> QueuedMessage | None:
+        """Takes a message back; None when it was already sent (a no-op, SPEC C06)."""
+        ...
+
+    async def take_queued(self, *, turn_id: str, step: int, stamp: Stamp) -> Receipt | None:
+        """Moves the whole queue into the log as user texts, in one transaction; None if empty.
+
+        The chunk's id is the message's id.
+        """
+        ...
+
+    async def acquire_lease(self) -> None:
+        """Takes or renews the right to run turns here; raises LeaseHeld naming the holder."""
+        ...
+
+    async def release_lease(self) -> None: ...
+
+    async def keep_file(self, path: Path, media_type: str) -> tuple[str, int]:
+        """Takes a file over as a blob; its (sha256, size). The file is gone afterwards."""
+        ...
+
+
+class LogReader(Protocol):
+    """Reads for views; each answer comes from one read transaction and starts no provider."""
+
+    async def page(
+        self,
+        tab_id: str,
+        *,
+        limit: int,
+        before: int | None = None,
+        after: int | None = None,
+        around: int | None = None,
+    ) -> Page:
+        """At most `limit` rows before or after a seq, around one, or (none given) the tail."""
+        ...
+
+    async def revision(self, tab_id: str) -> int: ...
+
+    async def blob_path(self, sha256: str) -> Path | None: ...
+
+
+class Catalogue(Protocol):
+    """Projects, workspaces, conversations and what stands beside them."""
+
+    async def view(self) -> CatalogueView: ...
+
+    async def open_workspace(self, directory: Path) -> Workspace:
+        """The workspace of exactly this folder, made with its project if it is not there yet."""
+        ...
+
+    async def scratch_workspace(self) -> Workspace: ...
+
+    async def workspace(self, workspace_id: int) -> Workspace: ...
+
+    async def create_tab(self, workspace_id: int, *, title: str = "") -> Tab: ...
+
+    async def tab(self, tab_id: str) -> Tab:
+        """Raises UnknownConversation."""
+        ...
+
+    async def rename_tab(self, tab_id: str, title: str) -> Tab: ...
+
+    async def set_tab_open(self, tab_id: str, *, is_open: bool) -> Tab: ...
+
+    async def move_tabs(self, tab_ids: Sequence[str]) -> None:
+        """The order of the open tabs."""
+        ...
+
+    async def snapshot(self, tab_id: str) -> Snapshot | None: ...
+
+    async def save_snapshot(self, snapshot: Snapshot) -> None: ...
+
+    async def rules(self, workspace_id: int) -> frozenset[Rule]: ...
+
+    async def add_rule(self, rule: Rule) -> None: ...
+
+    async def remove_rule(self, rule: Rule) -> None: ...
+
+    async def settings(self) -> Mapping[str, str]: ...
+
+    async def save_setting(self, key: str, value: str | None) -> None:
+        """None takes the row away."""
+        ...
+
+    async def draft(self, tab_id: str) -> str: ...
+
+    async def save_draft(self, tab_id: str, text: str) -> None: ...
+
+
+class Publisher(Protocol):
+    """Where an agent tells what happened: the feed, or a test's record. Never blocks."""
+
+    def receipt(self, receipt: Receipt) -> None:
+        """A write was committed."""
+        ...
+
+    def live(self, tab_id: str, op: BlockOp) -> None:
+        """An open block changed; a Sealed op is never published: its receipt says it."""
+        ...
+
+    def status(self, status: TabStatus) -> None: ...
+
+
+class Commands(Protocol):
+    """What a person, the command line or a test can ask of the running agents."""
+
+    def status(self, tab_id: str) -> TabStatus: ...
+
+    async def open(self, tab_id: str) -> TabStatus:
+        """Loads a conversation's state (repairing what a crash left) without running anything."""
+        ...
+
+    async def send(
+        self, tab_id: str, text: str, attachments: Sequence[Mapping[str, object]] = ()
+    ) -> None:
+        """Starts a turn, or queues the message while one runs. Durable when it returns.
+
+        Raises LeaseHeld, ModelUnavailable, StoreError: then nothing was sent and nothing is lost.
+        """
+        ...
+
+    async def stop(self, tab_id: str) -> None:
+        """Ends the running turn; returns when it is over (within a second); idle: a no-op."""
+        ...
+
+    async def cancel_queued(self, tab_id: str, message_id: str) -> QueuedMessage | None: ...
+
+    async def release_queue(self, tab_id: str) -> None:
+        """Sends a held queue as a new turn."""
+        ...
+
+    async def answer(self, question_id: str, answer: Answer) -> None:
+        """Answers a question; one that is no longer open: a no-op."""
+        ...
+
+    async def choose(
+        self,
+        tab_id: str,
+        *,
+        model: str | None = None,
+        effort: str | None = None,
+        mode: PermissionMode | None = None,
+    ) -> None: ...
+
+    async def retry(self, tab_id: str) -> None:
+        """After a failed or cut turn: retracts its partial rows and sends the same bytes again."""
+        ...
+
+
+Unsubscribe = Callable[[], None]

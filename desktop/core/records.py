@@ -1,0 +1,106 @@
+"""The catalogue's records and the answers of reads: what stands beside the chunks. Times ms UTC."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from desktop.core.chunks import DamagedRow, LogChunk
+from desktop.core.permissions import PermissionMode
+
+
+@dataclass(frozen=True, slots=True)
+class Project:
+    id: int
+    directory: str
+    display_name: str
+    kind: Literal["git", "directory"]
+    archived_at: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Workspace:
+    id: int
+    project_id: int
+    directory: str
+    display_name: str
+    kind: Literal["checkout", "worktree"] = "checkout"
+    archived_at: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Tab:
+    """A conversation's metadata; its rows are never read to make this."""
+
+    id: str
+    workspace_id: int
+    title: str
+    position: int
+    is_open: bool
+    created_at: int
+    last_message_at: int | None = None
+    archived_at: int | None = None
+    parent_tab_id: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Snapshot:
+    """What an agent was set to (SPEC C27). `lifecycle`: idle, running or closed."""
+
+    tab_id: str
+    workspace_id: int
+    provider: str
+    model: str
+    effort: str
+    mode: PermissionMode
+    lifecycle: str = "idle"
+    attention: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class CatalogueView:
+    """Projects, workspaces and tabs from one read transaction."""
+
+    projects: tuple[Project, ...] = ()
+    workspaces: tuple[Workspace, ...] = ()
+    tabs: tuple[Tab, ...] = ()
+    revision: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class RequestRecord:
+    """One request to a model: its place, what it used, how it ended."""
+
+    id: str
+    tab_id: str
+    turn_id: str
+    step: int
+    provider: str
+    model: str
+    started_at: int
+    message_id: str | None = None
+    stop_reason: str | None = None
+    usage: Mapping[str, Any] | None = None
+    error: Mapping[str, Any] | None = None
+    ended_at: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Receipt:
+    """What one committed write changed in one tab: whole rows, and the revisions around it."""
+
+    tab_id: str
+    base_revision: int
+    revision: int
+    chunks: tuple[LogChunk, ...] = ()
+    requests: tuple[RequestRecord, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """A contiguous piece of a tab, oldest first, from one read transaction."""
+
+    rows: tuple[LogChunk | DamagedRow, ...]
+    total: int
+    has_older: bool
+    has_newer: bool
+    revision: int

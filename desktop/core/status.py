@@ -1,0 +1,49 @@
+"""What a conversation is doing now: what a view shows beside the rows. In memory only."""
+
+from dataclasses import dataclass
+from typing import Literal
+
+from desktop.core.chunks import Json
+from desktop.core.model import Retry, Spent
+from desktop.core.permissions import PermissionMode, Question
+
+Phase = Literal["idle", "running", "elsewhere"]
+
+
+@dataclass(frozen=True, slots=True)
+class QueuedMessage:
+    """A message that waits for its turn; durable, in order, sent once (SPEC C05, C06)."""
+
+    id: str
+    tab_id: str
+    text: str
+    created_at: int
+    attachments: tuple[Json, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class TabStatus:
+    """One conversation's state. `since` is ms UTC of the running turn's start.
+
+    `elsewhere`: another process runs a turn here (`holder` says which). `held`: the queue waits for
+    the person. `dangling`: an unanswered text, offered in the composer. `problem`: a sentence about
+    what could not be kept or done, until the next action.
+    """
+
+    tab_id: str
+    phase: Phase = "idle"
+    turn_id: str = ""
+    since: int = 0
+    stopping: bool = False
+    queue: tuple[QueuedMessage, ...] = ()
+    held: bool = False
+    questions: tuple[Question, ...] = ()
+    retry: Retry | None = None
+    dangling: str | None = None
+    model: str = ""
+    effort: str = ""
+    mode: PermissionMode = "ask"
+    spent: Spent = Spent()
+    holder: str = ""
+    problem: str = ""
+    last_outcome: str = ""

@@ -1,0 +1,69 @@
+"""What a tool is, for the agent that runs it and for the request that offers it."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Protocol
+
+from desktop.core.chunks import Json
+from desktop.core.permissions import Act
+
+
+@dataclass(frozen=True, slots=True)
+class ToolSpec:
+    """How a model sees a tool; nothing in it may change while a conversation lives."""
+
+    name: str
+    description: str
+    input_schema: Json
+
+    def as_json(self) -> dict[str, Any]:
+        return {
+            "name": self.name,
+            "description": self.description,
+            "input_schema": dict(self.input_schema),
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class Scene:
+    """Where a tool works: the real path of the workspace, a folder for long outputs, the caps.
+
+    `environment` is what a child process gets, already scrubbed (no keys, no packager's paths).
+    """
+
+    workspace: Path
+    spool: Path
+    environment: Mapping[str, str]
+    time_limit: float = 120.0
+    result_bytes: int = 65_536
+    spool_bytes: int = 1_073_741_824
+
+
+@dataclass(frozen=True, slots=True)
+class ToolOutcome:
+    """What a run brought: `text` is what the model sees (head and tail where it was longer),
+    `full` the file that holds everything (to be kept as a blob), `shell` a command's facts."""
+
+    text: str
+    is_error: bool = False
+    shell: Json | None = None
+    full: Path | None = None
+
+
+class Tool(Protocol):
+    """A thing the model may do. `prepare` touches nothing; `run` does just what was prepared."""
+
+    @property
+    def spec(self) -> ToolSpec: ...
+
+    async def prepare(self, arguments: Json, scene: Scene) -> Act:
+        """Checks and resolves; raises ToolFailed with a sentence for the model."""
+        ...
+
+    async def run(self, act: Act, scene: Scene, report: Callable[[str], None]) -> ToolOutcome:
+        """Does it. `report` takes live output, from the loop's thread. Raises ToolFailed.
+
+        Cancelling the task ends it within a second and leaves no child process.
+        """
+        ...
