@@ -6,8 +6,9 @@ reload and another process come to the same conclusion (DESIGN.md §5).
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from typing import cast
 
-from desktop.core.chunks import LogChunk, System, Text, ToolCall, ToolResult
+from desktop.core.chunks import LogChunk, Payload, System, Text, ToolCall, ToolResult
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +36,7 @@ def retracted_ids(chunks: Iterable[LogChunk]) -> frozenset[str]:
     found: set[str] = set()
     for chunk in chunks:
         if isinstance(chunk.data, System) and chunk.data.kind == "retracted":
-            found.update(str(one) for one in chunk.data.fields.get("chunkIds", ()))
+            found.update(_texts(chunk.data.fields.get("chunkIds")))
     return frozenset(found)
 
 
@@ -69,9 +70,43 @@ def unanswered_calls(chunks: Iterable[LogChunk]) -> tuple[LogChunk, ...]:
     return tuple(calls.values())
 
 
+def started_mark(call_ids: Iterable[str]) -> System:
+    """The row that is durable before the tools of these calls start (SPEC A07).
+
+    It is for the repair after a crash alone: not on the wire, not shown.
+    """
+    return System("notice", fields={"started": list(call_ids)})
+
+
+def is_started_mark(payload: Payload) -> bool:
+    """Whether a row is such a mark; a view leaves it out."""
+    return isinstance(payload, System) and payload.kind == "notice" and "started" in payload.fields
+
+
+def started_calls(chunks: Iterable[LogChunk]) -> frozenset[str]:
+    """The calls without a result whose tool had started, by the marks in the log (SPEC A07).
+
+    A call counts from its own row on, so that an id used again later starts afresh.
+    """
+    started: set[str] = set()
+    for chunk in chunks:
+        if isinstance(chunk.data, ToolCall | ToolResult):
+            started.discard(chunk.data.call_id)
+        elif isinstance(chunk.data, System) and is_started_mark(chunk.data):
+            started.update(_texts(chunk.data.fields["started"]))
+    return frozenset(started)
+
+
 def prompt_of(chunks: Iterable[LogChunk]) -> System | None:
     """The `prompt` row: system prompt and tool set, fixed for the conversation."""
     for chunk in chunks:
         if isinstance(chunk.data, System) and chunk.data.kind == "prompt":
             return chunk.data
     return None
+
+
+def _texts(value: object) -> tuple[str, ...]:
+    """The texts of a list in a payload; a row of another shape says nothing (SPEC C12)."""
+    if not isinstance(value, list | tuple):
+        return ()
+    return tuple(one for one in cast("Sequence[object]", value) if isinstance(one, str))

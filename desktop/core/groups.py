@@ -8,6 +8,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from desktop.core.chunks import DamagedRow, LogChunk, ToolCall, ToolResult
+from desktop.core.conversation import is_started_mark
 
 Row = LogChunk | DamagedRow
 
@@ -23,9 +24,14 @@ class Group:
 
 
 def group(chunks: Iterable[LogChunk]) -> tuple[Group, ...]:
-    """Folds contiguous rows of one turn, step and role; tool results join their step's calls."""
+    """Folds contiguous rows of one turn, step and role; tool results join their step's calls.
+
+    The marks of started calls, which stand between a step's rows, are left out.
+    """
     groups: list[Group] = []
     for chunk in chunks:
+        if is_started_mark(chunk.data):
+            continue
         role = "assistant" if chunk.role == "tool" else chunk.role
         last = groups[-1] if groups else None
         if last and (last.turn_id, last.step, last.role) == (chunk.turn_id, chunk.step, role):

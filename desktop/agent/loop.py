@@ -1,0 +1,291 @@
+"""One turn: ask, run the calls, ask again, until there is nothing more to do.
+
+A turn never wedges its conversation: whatever happens, every call gets its result, what was shown
+is sealed, and the turn's end is a row (or waits to become one). Knows the rules of going on and
+ending; streaming is `step`'s business, tools are `calls`'.
+"""
+
+import asyncio
+import logging
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass
+
+from desktop.agent import repair
+from desktop.agent.approvals import Asker
+from desktop.agent.calls import Calls
+from desktop.agent.guard import Circles
+from desktop.agent.ledger import Ledger
+from desktop.agent.step import Step, StepEnd
+from desktop.agent.surroundings import Chosen, Place, Surroundings
+from desktop.core.chunks import ErrorNote, LogChunk, NewChunk, Outcome, System, Text
+from desktop.core.errors import StoreError
+from desktop.core.events import Failure
+from desktop.core.model import Model, RequestOptions, Retry
+from desktop.core.records import RequestRecord
+
+PAUSES = 8  # continued answers in a row (API.md §1.6)
+EMPTY_RETRIES = 2  # SPEC A06
+
+UNFORESEEN = "Something in Nacre went wrong that it did not foresee, so the turn was ended."
+EMPTY = "The model answered with nothing, several times in a row."
+PAUSED_TOO_OFTEN = "The model paused its answer too often without coming to an end."
+CUT_OFF = "The answer reached its length limit and was cut off."
+WINDOW_FULL = "The conversation has reached the end of the model's window; the answer was cut off."
+REFUSED = "The model declined to answer this."
+IN_CIRCLES = (
+    "The agent repeated the same step without getting any further, so it was stopped. Write what "
+    "it should do instead."
+)
+NOT_RUN_AGAIN = (
+    "Not run: the same call was made several times in a row with the same result. Nothing was done."
+)
+
+_FINISHED = frozenset({"end_turn", "stop_sequence", "tool_use"})
+_log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class Links:
+    """What a turn is connected to: it drains the queue after a step's results, and tells."""
+
+    drain: Callable[["Turn"], Awaitable[None]]
+    retrying: Callable[[Retry | None], None]
+    progressed: Callable[[], None]
+
+
+class Turn:
+    """A running turn. `step` is the request that comes next; `stop` ends the turn from outside."""
+
+    def __init__(
+        self,
+        *,
+        turn_id: str,
+        step: int,
+        ledger: Ledger,
+        around: Surroundings,
+        place: Place,
+        asker: Asker,
+        model: Model,
+        chosen: Chosen,
+        links: Links,
+    ) -> None:
+        self.id = turn_id
+        self.step = step
+        self.stamp = model.stamp(chosen.model)
+        self.since = around.now_ms()
+        self.problem = ""
+        self._ledger = ledger
+        self._around = around
+        self._place = place
+        self._asker = asker
+        self._model = model
+        self._chosen = chosen
+        self._links = links
+        self._began = around.monotonic()
+        self._stop: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        self._circles = Circles()
+        self._empties = 0
+        self._pauses = 0
+        self._closing: list[NewChunk] = []
+
+    @property
+    def stopping(self) -> bool:
+        return self._stop.done()
+
+    def stop(self) -> None:
+        """Asks the turn to end; it does within a second."""
+        if not self._stop.done():
+            self._stop.set_result(None)
+
+    async def run(self) -> Outcome:
+        """Runs the turn to its end, which is in the log (or waits in the ledger) on return."""
+        while True:
+            outcome = await self.run_step()
+            if outcome is not None:
+                return outcome
+
+    async def run_step(self) -> Outcome | None:
+        """One request with its calls; the turn's outcome when that was the last one."""
+        try:
+            outcome = await self._run_step()
+        except StoreError as error:
+            outcome = self._not_saved(error)
+        except Exception:
+            _log.exception("turn %s of %s", self.id, self._place.tab_id)
+            self._closing.extend(self._missing_results(repair.OUTCOME_UNKNOWN))
+            self._note_error(UNFORESEEN)
+            outcome = "failed"
+        if outcome is not None:
+            await self._end(outcome)
+        return outcome
+
+    async def _run_step(self) -> Outcome | None:
+        if self.stopping:
+            return "stopped"
+        end = await self._ask()
+        self._links.progressed()
+        if end.stopped:
+            return "stopped"
+        if end.failure is not None:
+            self._note_failure(end.failure)
+            return "failed"
+        calls = [row for row in end.rows if row.type == "tool_call"]
+        if calls:
+            return await self._run_calls(calls, end)
+        return await self._conclude(end)
+
+    async def _ask(self) -> StepEnd:
+        record = RequestRecord(
+            id=self._around.new_id(),
+            tab_id=self._place.tab_id,
+            turn_id=self.id,
+            step=self.step,
+            provider=self.stamp.provider,
+            model=self.stamp.model,
+            started_at=self._around.now_ms(),
+        )
+        options = RequestOptions(self._chosen.model, self._chosen.effort, resumed=self._pauses > 0)
+        step = Step(
+            ledger=self._ledger,
+            around=self._around,
+            model=self._model,
+            record=record,
+            options=options,
+            stop=self._stop,
+            retrying=self._links.retrying,
+        )
+        return await step.ask()
+
+    async def _run_calls(self, calls: Sequence[LogChunk], end: StepEnd) -> Outcome | None:
+        self._empties = self._pauses = 0
+        runner = Calls(
+            ledger=self._ledger,
+            around=self._around,
+            place=self._place,
+            asker=self._asker,
+            turn_id=self.id,
+            stop=self._stop,
+        )
+        if self._circles.would_repeat(calls):
+            await runner.refuse(calls, NOT_RUN_AGAIN)
+            self._note(IN_CIRCLES)
+            return "failed"
+        results = await runner.run(calls)
+        if self.stopping:
+            return "stopped"
+        self._circles.add(calls, results)
+        if end.stop_reason not in _FINISHED:
+            await self._ledger.append([self._notice(_unknown(end.stop_reason))])
+        await self._links.drain(self)
+        self.step += 1
+        return None
+
+    async def _conclude(self, end: StepEnd) -> Outcome | None:
+        """What a response without calls means (API.md §1.6)."""
+        match end.stop_reason:
+            case "pause_turn":
+                return self._pause()
+            case "refusal":
+                self._note(REFUSED)
+                await self._retract(end.rows)
+                return "refused"
+            case "max_tokens":
+                self._note(CUT_OFF)
+                return "failed"
+            case "model_context_window_exceeded":
+                self._note(WINDOW_FULL)
+                return "failed"
+            case reason:
+                if not any(_says_something(row) for row in end.rows):
+                    return await self._try_again(end)
+                if reason not in _FINISHED:
+                    self._note(_unknown(reason))
+                return "done"
+
+    def _pause(self) -> Outcome | None:
+        self._pauses += 1
+        if self._pauses > PAUSES:
+            self._note_error(PAUSED_TOO_OFTEN)
+            return "failed"
+        self.step += 1
+        return None
+
+    async def _try_again(self, end: StepEnd) -> Outcome | None:
+        """Asks the same again; what an empty answer left would change the request's bytes."""
+        self._empties += 1
+        await self._retract(end.rows)
+        if self._empties > EMPTY_RETRIES:
+            self._note_error(EMPTY)
+            return "failed"
+        return None
+
+    async def _retract(self, rows: Sequence[LogChunk]) -> None:
+        if rows:
+            data = System("retracted", fields={"chunkIds": [row.id for row in rows]})
+            await self._ledger.append([self._system(data)], keep=True)
+
+    def _not_saved(self, error: StoreError) -> Outcome:
+        """The log refuses: nothing runs on, and what was shown waits in memory (SPEC A08)."""
+        self.problem = str(error)
+        self._closing[:0] = self._missing_results(repair.NOT_SAVED)
+        self._note_error(str(error))
+        return "failed"
+
+    def _missing_results(self, reason: str) -> list[NewChunk]:
+        saved = repair.turn_rows(self._ledger.rows, self.id)
+        return repair.missing_results(
+            self._ledger.unsaved, saved, reason=reason, new_id=self._around.new_id
+        )
+
+    async def _end(self, outcome: Outcome) -> None:
+        duration = round((self._around.monotonic() - self._began) * 1000)
+        end = repair.ended(self._around.new_id(), self.id, outcome, max(0, duration))
+        closing, self._closing = [*self._closing, end], []
+        try:
+            await self._ledger.append(closing, keep=True)
+        except StoreError as error:
+            self.problem = str(error)
+
+    def _note_failure(self, failure: Failure) -> None:
+        found = {
+            "kind": failure.kind,
+            "wayOut": failure.way_out,
+            "detail": failure.detail,
+            "requestId": failure.request_id,
+        }
+        self._note_error(
+            failure.sentence,
+            status_code=failure.status_code,
+            extra={key: value for key, value in found.items() if value},
+        )
+
+    def _note_error(
+        self, message: str, *, status_code: int | None = None, extra: dict[str, str] | None = None
+    ) -> None:
+        self._closing.append(
+            NewChunk(
+                id=self._around.new_id(),
+                turn_id=self.id,
+                role="assistant",
+                data=ErrorNote(message, status_code, extra or {}),
+                step=self.step,
+                stamp=self.stamp,
+            )
+        )
+
+    def _note(self, text: str) -> None:
+        self._closing.append(self._notice(text))
+
+    def _notice(self, text: str) -> NewChunk:
+        return self._system(System("notice", text))
+
+    def _system(self, data: System) -> NewChunk:
+        return NewChunk(id=self._around.new_id(), turn_id=self.id, role="system", data=data)
+
+
+def _says_something(row: LogChunk) -> bool:
+    return isinstance(row.data, Text) or row.type == "opaque"
+
+
+def _unknown(reason: str) -> str:
+    return f"The model ended its answer for a reason that Nacre does not know: {reason or 'none'}."

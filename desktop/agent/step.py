@@ -1,0 +1,204 @@
+"""One request to the model and its answer, from the record of the request to the sealed rows."""
+
+import asyncio
+from collections.abc import AsyncIterator, Callable, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from typing import Any
+
+from desktop.agent.ledger import Ledger
+from desktop.agent.surroundings import Surroundings
+from desktop.core.chunks import LogChunk, NewChunk
+from desktop.core.errors import StoreError
+from desktop.core.events import (
+    Failure,
+    ModelEvent,
+    ResponseFailed,
+    ResponseFinished,
+    ResponseStarted,
+    RetryScheduled,
+)
+from desktop.core.model import Model, RequestOptions, Retry
+from desktop.core.records import RequestRecord
+from desktop.core.reducer import BlockOp, Reducer, Sealed
+
+CLOSE_WITHIN = 0.5  # seconds that a stopped stream has to close, before it is left alone
+
+_NO_END = Failure(
+    "truncated",
+    "The answer ended in the middle.",
+    way_out="Retry sends the same message again.",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class StepEnd:
+    """How a response ended: by itself (`stop_reason`), with a failure, or stopped by the person.
+
+    `rows` are what it left in the log.
+    """
+
+    rows: tuple[LogChunk, ...] = ()
+    stop_reason: str = ""
+    failure: Failure | None = None
+    stopped: bool = False
+
+
+class Step:
+    """Asks once. `stop` ends it from outside; `retrying` is told while the request waits."""
+
+    def __init__(
+        self,
+        *,
+        ledger: Ledger,
+        around: Surroundings,
+        model: Model,
+        record: RequestRecord,
+        options: RequestOptions,
+        stop: "asyncio.Future[None]",
+        retrying: Callable[[Retry | None], None],
+    ) -> None:
+        self._ledger = ledger
+        self._around = around
+        self._model = model
+        self._record = record
+        self._options = options
+        self._stop = stop
+        self._retrying = retrying
+        self._rows: list[LogChunk] = []
+        self._reducer = Reducer(
+            turn_id=record.turn_id,
+            step=record.step,
+            stamp=model.stamp(options.model),
+            new_id=around.new_id,
+        )
+
+    async def ask(self) -> StepEnd:
+        """Raises StoreError when the log can't be written: before the request, then nothing goes
+        out; in its midst, then what was shown waits in the ledger (SPEC A08)."""
+        await self._ledger.start_request(self._record)
+        stream = self._model.respond(tuple(self._ledger.rows), self._options)
+        end = StepEnd()
+        try:
+            end = await self._listen(stream)
+        finally:
+            self._retrying(None)
+            with suppress(TimeoutError):
+                await asyncio.wait_for(_close(stream), CLOSE_WITHIN)
+            await self._finish(end.failure)
+            await self._cut()
+        return replace(end, rows=tuple(self._rows))
+
+    async def _listen(self, stream: AsyncIterator[Sequence[ModelEvent]]) -> StepEnd:
+        while not self._stop.done():
+            coming = asyncio.ensure_future(_next(stream))
+            try:
+                await asyncio.wait({coming, self._stop}, return_when=asyncio.FIRST_COMPLETED)
+            finally:
+                if not coming.done():
+                    await _abandon(coming)
+            if coming.cancelled() or not coming.done():
+                break
+            batch = coming.result()
+            if batch is None:
+                return StepEnd(failure=_NO_END)
+            end = await self._take(batch)
+            if end is not None:
+                return end
+        return StepEnd(stopped=True)
+
+    async def _take(self, batch: Sequence[ModelEvent]) -> StepEnd | None:
+        """One batch of events; the end of the response if it is in it."""
+        sealed: list[NewChunk] = []
+        end: StepEnd | None = None
+        for event in batch:
+            end = self._note(event) or end
+            sealed.extend(self._show(self._reducer.apply(event)))
+            if end is not None:
+                break
+        await self._seal(sealed)
+        return end
+
+    def _note(self, event: ModelEvent) -> StepEnd | None:
+        match event:
+            case ResponseStarted():
+                self._retrying(None)
+                self._record = replace(
+                    self._record, message_id=event.message_id, usage=dict(event.raw_usage)
+                )
+            case ResponseFinished():
+                self._record = replace(
+                    self._record, stop_reason=event.stop_reason, usage=dict(event.raw_usage)
+                )
+                return StepEnd(stop_reason=event.stop_reason)
+            case ResponseFailed():
+                return StepEnd(failure=event.failure)
+            case RetryScheduled():
+                until = self._around.now_ms() + round(event.delay * 1000)
+                self._retrying(Retry(event.failure.sentence, event.attempt, until))
+            case _:
+                pass
+        return None
+
+    def _show(self, ops: Sequence[BlockOp]) -> list[NewChunk]:
+        """Publishes what is live, and gives back what is to become rows."""
+        sealed: list[NewChunk] = []
+        for op in ops:
+            if isinstance(op, Sealed):
+                sealed.append(op.chunk)
+            else:
+                self._around.publisher.live(self._record.tab_id, op)
+        return sealed
+
+    async def _seal(self, chunks: Sequence[NewChunk]) -> None:
+        self._rows.extend(await self._ledger.append(chunks, keep=True))
+
+    async def _cut(self) -> None:
+        """Whatever still streams ends where it stands. Harmless after a whole response."""
+        left = self._show(self._reducer.cut())
+        if self._ledger.unsaved:
+            self._ledger.keep(left)  # the log has just refused; these follow in order
+        else:
+            await self._seal(left)
+
+    async def _finish(self, failure: Failure | None) -> None:
+        record = replace(
+            self._record,
+            ended_at=self._around.now_ms(),
+            error=_failure_as_json(failure) if failure else None,
+        )
+        with suppress(StoreError):  # the record waits in the ledger and goes out with the rows
+            await self._ledger.finish_request(record)
+
+
+async def _next(stream: AsyncIterator[Sequence[ModelEvent]]) -> Sequence[ModelEvent] | None:
+    """The next batch; None at the end. StopAsyncIteration can't leave a task."""
+    try:
+        return await anext(stream)
+    except StopAsyncIteration:
+        return None
+
+
+async def _abandon(coming: "asyncio.Future[Any]") -> None:
+    coming.cancel()
+    await asyncio.wait({coming}, timeout=CLOSE_WITHIN)
+    if coming.done() and not coming.cancelled():
+        coming.exception()  # read: nobody waits for it any more
+
+
+async def _close(stream: AsyncIterator[Sequence[ModelEvent]]) -> None:
+    close = getattr(stream, "aclose", None)
+    if close is not None:
+        with suppress(RuntimeError):  # still running: it was left alone above
+            await close()
+
+
+def _failure_as_json(failure: Failure) -> dict[str, Any]:
+    found = {
+        "kind": failure.kind,
+        "message": failure.sentence,
+        "detail": failure.detail,
+        "statusCode": failure.status_code,
+        "requestId": failure.request_id,
+    }
+    return {key: value for key, value in found.items() if value not in (None, "")}

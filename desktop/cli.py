@@ -1,0 +1,110 @@
+"""The `nacre` command: reads its words and hands over to one of the two roots.
+
+Exit codes: 0 done, 1 the turn failed, 2 bad use, 3 no credential (DESIGN.md §8). Nothing heavy is
+loaded to say what is wrong with the words.
+"""
+
+import argparse
+import sys
+from collections.abc import Sequence
+from importlib.metadata import PackageNotFoundError, version
+
+from desktop.core.errors import NacreError
+
+DONE, FAILED, BAD_USE, NO_CREDENTIAL = 0, 1, 2, 3
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Runs one command; returns its exit code and never lets a traceback reach the person."""
+    arguments = parser().parse_args(argv)
+    try:
+        return _run(arguments)
+    except NacreError as error:
+        print(f"nacre: {error}", file=sys.stderr)
+        return FAILED
+    except KeyboardInterrupt:
+        return 130
+
+
+def _run(arguments: argparse.Namespace) -> int:
+    if arguments.command is None:
+        from desktop.app import run_window
+
+        return run_window(arguments.data_dir, selftest=arguments.selftest_window)
+    from desktop.headless import commands
+
+    if arguments.command == "run":
+        return commands.run(
+            arguments.data_dir,
+            commands.RunOptions(
+                text=arguments.text,
+                workspace=arguments.workspace,
+                tab=arguments.tab,
+                model=arguments.model,
+                effort=arguments.effort,
+                permission=arguments.permission,
+                store=arguments.store,
+                as_json=arguments.json,
+            ),
+        )
+    if arguments.command == "show":
+        return commands.show(arguments.data_dir, arguments.tab, as_json=arguments.json)
+    if arguments.command == "tabs":
+        return commands.tabs(arguments.data_dir, as_json=arguments.json)
+    return commands.doctor(arguments.data_dir, as_json=arguments.json)
+
+
+def parser() -> argparse.ArgumentParser:
+    """The words of the command; `--data-dir` may stand before or after a command's name."""
+    shared = argparse.ArgumentParser(add_help=False)
+    shared.add_argument(
+        "--data-dir",
+        metavar="FOLDER",
+        default=argparse.SUPPRESS,
+        help="where Nacre keeps its data (else NACRE_DATA_DIR, else the system's place)",
+    )
+    as_json = argparse.ArgumentParser(add_help=False)
+    as_json.add_argument("--json", action="store_true", help="print one JSON object a line")
+    top = argparse.ArgumentParser(
+        prog="nacre",
+        description="Work with an AI agent in your own folders. Without a command: the window.",
+        parents=[shared],
+    )
+    top.set_defaults(data_dir=None)
+    top.add_argument("--version", action="version", version=f"Nacre {program_version()}")
+    top.add_argument(
+        "--selftest-window",
+        metavar="FILE.png",
+        help="open the window, save a picture of the last conversation and its text, and end",
+    )
+    commands = top.add_subparsers(dest="command", metavar="COMMAND")
+    _add_run(commands.add_parser("run", parents=[shared, as_json], help="one turn, no window"))
+    commands.add_parser("tabs", parents=[shared, as_json], help="list the conversations")
+    show = commands.add_parser("show", parents=[shared, as_json], help="print a conversation")
+    show.add_argument("tab", metavar="TAB", help="its id, or the first letters of it")
+    commands.add_parser("doctor", parents=[shared, as_json], help="look for what is wrong")
+    return top
+
+
+def _add_run(run: argparse.ArgumentParser) -> None:
+    run.add_argument("text", metavar="TEXT", help="what to say; - reads it from standard input")
+    place = run.add_mutually_exclusive_group()
+    place.add_argument("--workspace", metavar="DIR", help="begin a conversation in this folder")
+    place.add_argument("--tab", metavar="TAB", help="go on in this conversation")
+    run.add_argument("--model", metavar="MODEL")
+    run.add_argument("--effort", choices=("low", "medium", "high", "xhigh", "max"))
+    run.add_argument("--permission", choices=("read-only", "ask", "accept-edits", "auto"))
+    run.add_argument(
+        "--store",
+        choices=("sql", "null"),
+        default="sql",
+        help="null: nothing is written",
+    )
+
+
+def program_version() -> str:
+    """The installed version; a bare checkout has none."""
+    try:
+        return version("nacre")
+    except PackageNotFoundError:
+        return "0 (not installed)"

@@ -1,0 +1,110 @@
+"""Where agents tell what happened and readers hear it; one loop, no Qt.
+
+A listener is a `Publisher` itself: it gets what was published, for one tab or for all. The hub
+keeps the open blocks and the last status of the tabs, so that a reader who comes in mid-stream sees
+all so far (SPEC C25). A listener that fails is logged and never keeps the others from hearing.
+"""
+
+import logging
+from collections.abc import Callable
+
+from desktop.core.protocols import Publisher, Unsubscribe
+from desktop.core.records import Receipt
+from desktop.core.reducer import BlockOp, Dropped, OpenBlocks, Sealed
+from desktop.core.status import TabStatus
+
+_LOG = logging.getLogger(__name__)
+
+
+class Hub:
+    """Implements `Publisher` and hands everything on, in the order it came, at once."""
+
+    def __init__(self) -> None:
+        self._everywhere: dict[object, Publisher] = {}
+        self._by_tab: dict[str, dict[object, Publisher]] = {}
+        self._catalogue: dict[object, Callable[[], None]] = {}
+        self._open: dict[str, OpenBlocks] = {}
+        self._status: dict[str, TabStatus] = {}
+
+    def subscribe(self, listener: Publisher, *, tab_id: str | None = None) -> Unsubscribe:
+        """Hears one tab, or (without `tab_id`) all. The returned call ends it; twice is harmless.
+
+        For the state at this moment see `open_blocks` and `last_status`.
+        """
+        token = object()
+        if tab_id is None:
+            self._everywhere[token] = listener
+            return lambda: self._drop_everywhere(token)
+        self._by_tab.setdefault(tab_id, {})[token] = listener
+        return lambda: self._drop(tab_id, token)
+
+    def on_catalogue(self, listener: Callable[[], None]) -> Unsubscribe:
+        """Is called whenever projects, workspaces or tabs changed."""
+        token = object()
+        self._catalogue[token] = listener
+        return lambda: self._drop_catalogue(token)
+
+    def open_blocks(self, tab_id: str) -> OpenBlocks:
+        """A copy of the blocks that stream in this tab now, all of their text so far."""
+        blocks = self._open.get(tab_id)
+        return blocks.copy() if blocks is not None else OpenBlocks()
+
+    def last_status(self, tab_id: str) -> TabStatus | None:
+        return self._status.get(tab_id)
+
+    def receipt(self, receipt: Receipt) -> None:
+        blocks = self._open.get(receipt.tab_id)
+        if blocks is not None:
+            for chunk in receipt.chunks:
+                blocks.remove(chunk.id)
+            self._forget_if_empty(receipt.tab_id)
+        for listener in self._listeners(receipt.tab_id):
+            _tell(lambda listener=listener: listener.receipt(receipt))
+
+    def live(self, tab_id: str, op: BlockOp) -> None:
+        if isinstance(op, Sealed):
+            # Its receipt says it; a block must not leave the view before its row is there.
+            return
+        self._open.setdefault(tab_id, OpenBlocks()).apply(op)
+        self._forget_if_empty(tab_id)
+        for listener in self._listeners(tab_id):
+            _tell(lambda listener=listener: listener.live(tab_id, op))
+
+    def status(self, status: TabStatus) -> None:
+        """Keeps it and hands it on. A tab that came to rest has no open block any more."""
+        self._status[status.tab_id] = status
+        if status.phase == "idle":
+            for block in self.open_blocks(status.tab_id):
+                self.live(status.tab_id, Dropped(block.opened.id))
+        for listener in self._listeners(status.tab_id):
+            _tell(lambda listener=listener: listener.status(status))
+
+    def catalogue_changed(self) -> None:
+        for listener in tuple(self._catalogue.values()):
+            _tell(listener)
+
+    def _listeners(self, tab_id: str) -> tuple[Publisher, ...]:
+        return (*self._by_tab.get(tab_id, {}).values(), *self._everywhere.values())
+
+    def _forget_if_empty(self, tab_id: str) -> None:
+        if not self._open[tab_id]:
+            del self._open[tab_id]
+
+    def _drop_everywhere(self, token: object) -> None:
+        self._everywhere.pop(token, None)
+
+    def _drop_catalogue(self, token: object) -> None:
+        self._catalogue.pop(token, None)
+
+    def _drop(self, tab_id: str, token: object) -> None:
+        listeners = self._by_tab.get(tab_id, {})
+        listeners.pop(token, None)
+        if not listeners:
+            self._by_tab.pop(tab_id, None)
+
+
+def _tell(call: Callable[[], None]) -> None:
+    try:
+        call()
+    except Exception:  # one reader's fault must not stop the agent or the other readers
+        _LOG.exception("a listener of the feed failed")

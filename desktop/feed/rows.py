@@ -1,0 +1,120 @@
+"""The rows of a view: sealed, damaged, or streaming; each with a stable `id`.
+
+A block that streams keeps its id when it seals, so a view can keep its place on it. Pure: no Qt,
+no asyncio.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from desktop.core.chunks import DamagedRow, LogChunk, System, ToolCall, ToolResult
+from desktop.core.reducer import OpenBlock
+
+SealedRow = LogChunk | DamagedRow
+
+# Kinds that say nothing to the person, or nothing of their own.
+_SILENT_KINDS = frozenset({"prompt", "fact", "retracted", "tools"})
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class OpenRow:
+    """A block that streams now. The value wraps the live block: its text grows."""
+
+    block: OpenBlock
+
+    @property
+    def id(self) -> str:
+        return self.block.opened.id
+
+    @property
+    def turn_id(self) -> str:
+        return self.block.opened.turn_id
+
+    @property
+    def step(self) -> int:
+        return self.block.opened.step
+
+    @property
+    def text(self) -> str:
+        return self.block.text
+
+
+Row = LogChunk | DamagedRow | OpenRow
+
+
+@dataclass(frozen=True, slots=True)
+class Relations:
+    """What loaded rows say about each other, by call id and chunk id.
+
+    `results`: the result of a call; `live`: the output of a call that runs; `calls`: calls that are
+    loaded; `retracted`: rows that were taken back; `before`: the row just before an id.
+    """
+
+    results: Mapping[str, LogChunk] = field(default_factory=dict[str, LogChunk])
+    live: Mapping[str, OpenRow] = field(default_factory=dict[str, OpenRow])
+    calls: Mapping[str, str] = field(default_factory=dict[str, str])
+    retracted: frozenset[str] = frozenset()
+    before: Mapping[str, Row] = field(default_factory=dict[str, Row])
+
+
+def relations(rows: Sequence[Row]) -> Relations:
+    """Reads the relations off rows in their order; partial rows give partial relations."""
+    results: dict[str, LogChunk] = {}
+    live: dict[str, OpenRow] = {}
+    calls: dict[str, str] = {}
+    retracted: set[str] = set()
+    before: dict[str, Row] = {}
+    last: Row | None = None
+    for row in rows:
+        if last is not None:
+            before[row.id] = last
+        last = row
+        if isinstance(row, OpenRow):
+            if row.block.opened.type == "tool_result":
+                live[row.block.opened.call_id] = row
+            elif row.block.opened.type == "tool_call":
+                calls[row.block.opened.call_id] = row.id
+        elif isinstance(row, LogChunk):
+            match row.data:
+                case ToolCall():
+                    calls[row.data.call_id] = row.id
+                case ToolResult():
+                    results[row.data.call_id] = row
+                case System() if row.data.kind == "retracted":
+                    retracted.update(str(one) for one in row.data.fields.get("chunkIds", ()))
+                case _:
+                    pass
+    return Relations(results, live, calls, frozenset(retracted), before)
+
+
+def call_of(row: Row) -> str | None:
+    """The call that this row answers (a result, or the live output of one that runs)."""
+    if isinstance(row, OpenRow):
+        opened = row.block.opened
+        return opened.call_id if opened.type == "tool_result" else None
+    if isinstance(row, LogChunk) and isinstance(row.data, ToolResult):
+        return row.data.call_id
+    return None
+
+
+def is_silent(row: Row) -> bool:
+    """Whether the row takes no space whatever stands beside it.
+
+    That is: prompt, facts and tool sets; a turn that ended well; a notice that a turn started.
+    """
+    if not isinstance(row, LogChunk) or not isinstance(row.data, System):
+        return False
+    data = row.data
+    if data.kind in _SILENT_KINDS:
+        return True
+    if data.kind == "turn_end":
+        return data.fields.get("outcome") == "done"
+    return data.kind == "notice" and "started" in data.fields
+
+
+def takes_space(row: Row, known: Relations) -> bool:
+    """Whether the row is seen: neither silent nor shown inside the card of its call."""
+    call = call_of(row)
+    if call is not None:
+        return call not in known.calls
+    return not is_silent(row)

@@ -1,0 +1,196 @@
+"""How this program reaches a model: the endpoint and key in force, and what changes them.
+
+Joins credentials (which key, from where) and wire (who answers). The only place that holds a key
+between the two; it is revealed to the transport at the last moment.
+"""
+
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+from desktop import settings
+from desktop.core.access import AccessState, KeySource
+from desktop.core.errors import ModelUnavailable, SettingError
+from desktop.core.events import Failure
+from desktop.core.model import Model, ModelInfo
+from desktop.core.protocols import Catalogue
+from desktop.credentials import api_key
+from desktop.credentials.api_key import Credential, Endpoint
+from desktop.credentials.secret import Secret
+from desktop.credentials.store import SecretStore
+from desktop.settings import BASE_URL
+from desktop.wire.client import AnthropicModel
+from desktop.wire.endpoint import Endpoint as Server
+from desktop.wire.models import ModelTable
+from desktop.wire.replay import MODEL as TOUR_MODEL
+from desktop.wire.replay import ReplayModel
+from desktop.wire.transport import Transport
+
+NO_KEY = "No key is set, so no model can be asked."
+ENTER_ONE = (
+    "Enter one in Settings → Access, or set the variable ANTHROPIC_API_KEY before you start."
+)
+
+
+@dataclass(frozen=True, slots=True)
+class _InForce:
+    credential: Credential
+    model: AnthropicModel
+    problem: str = ""
+
+
+class LiveAccess:
+    """Implements `core.access.Access` and gives the agents their models.
+
+    `load` reads the settings and the key once; until then no key is known. `jitter` gives numbers
+    from 0 to 1.
+    """
+
+    def __init__(
+        self,
+        *,
+        environment: Mapping[str, str],
+        secrets: SecretStore,
+        catalogue: Catalogue,
+        transport: Transport,
+        table: ModelTable,
+        tour: ReplayModel,
+        jitter: Callable[[], float],
+    ) -> None:
+        self._environment = environment
+        self._secrets = secrets
+        self._catalogue = catalogue
+        self._transport = transport
+        self._table = table
+        self._tour = tour
+        self._jitter = jitter
+        self._infos: dict[str, ModelInfo] = {info.id: info for info in table.infos()}
+        self._in_force: _InForce | None = None
+
+    # -- for the agents -----------------------------------------------------------------------
+
+    def model_for(self, model_id: str) -> Model:
+        """Who answers as this model. Raises ModelUnavailable with the way out."""
+        if model_id == TOUR_MODEL:
+            return self._tour
+        if not self.state().ready or self._in_force is None:
+            raise ModelUnavailable(NO_KEY, way_out=ENTER_ONE)
+        return self._in_force.model
+
+    def model_info(self, model_id: str) -> ModelInfo | None:
+        """What is known of a model by now."""
+        known = self._table.find(model_id)
+        return self._infos.get(model_id) or (known.info if known else None)
+
+    # -- Access -------------------------------------------------------------------------------
+
+    def state(self) -> AccessState:
+        if self._in_force is None:
+            return AccessState()
+        credential = self._in_force.credential
+        endpoint = credential.endpoint
+        status = credential.problem or self._secrets.status
+        sentence = f"{status.sentence} {status.way_out}".strip() if status else ""
+        return AccessState(
+            key_source=_source(credential),
+            base_url="" if endpoint.source == "provider" else endpoint.url,
+            base_url_source="" if endpoint.source == "provider" else endpoint.source,
+            keyring=status.state if status else "",
+            keyring_sentence=self._in_force.problem or sentence,
+        )
+
+    async def load(self) -> None:
+        """Reads endpoint and key anew. Never raises for them: what is wrong becomes the state."""
+        rows = await self._catalogue.settings()
+        address = str(settings.read(rows).value(BASE_URL))
+        problem = ""
+        try:
+            endpoint = api_key.choose_endpoint(self._environment, address)
+        except SettingError as error:
+            endpoint, problem = api_key.choose_endpoint({}, ""), str(error)
+        try:
+            credential = await api_key.resolve(self._environment, self._secrets, endpoint=endpoint)
+        except api_key.KeyRefused as error:
+            credential, problem = Credential(endpoint, "none"), str(error)
+        previous, self._in_force = (
+            self._in_force,
+            _InForce(credential, self._model(endpoint, credential), problem),
+        )
+        if previous is not None:
+            await previous.model.close()
+
+    async def enter_key(self, key: str, *, for_session: bool = False) -> Failure | None:
+        secret = api_key.validate(key)
+        endpoint = self._endpoint()
+        failure = await self._tried(endpoint, secret)
+        if failure is not None:
+            return failure
+        if for_session:
+            self._secrets.keep_for_session(endpoint.account, secret)
+        else:
+            await self._secrets.put(endpoint.account, secret)
+        await self.load()
+        return None
+
+    async def use_server(self, base_url: str) -> Failure | None:
+        if base_url:
+            endpoint = api_key.choose_endpoint({}, base_url)
+            credential = await api_key.resolve({}, self._secrets, endpoint=endpoint)
+            failure = await self._tried(endpoint, credential.secret)
+            if failure is not None:
+                return failure
+            base_url = endpoint.url
+        await self._catalogue.save_setting(BASE_URL.key, base_url or None)
+        await self.load()
+        return None
+
+    async def forget_key(self) -> None:
+        await self._secrets.delete(self._endpoint().account)
+        await self.load()
+
+    async def check(self) -> Failure | None:
+        if self._in_force is None or not self.state().ready:
+            raise ModelUnavailable(NO_KEY, way_out=ENTER_ONE)
+        return await self._in_force.model.check()
+
+    async def models(self) -> tuple[ModelInfo, ...]:
+        if self._in_force is None or not self.state().ready:
+            return self._table.infos()
+        infos = await self._in_force.model.models()
+        self._infos.update({info.id: info for info in infos})
+        return infos
+
+    # -- parts --------------------------------------------------------------------------------
+
+    def _endpoint(self) -> Endpoint:
+        if self._in_force is not None:
+            return self._in_force.credential.endpoint
+        return api_key.choose_endpoint({}, "")
+
+    async def _tried(self, endpoint: Endpoint, secret: Secret | None) -> Failure | None:
+        """One cheap call with a candidate, which is not kept by this."""
+        fingerprint = api_key.fingerprint(secret, endpoint) if secret else ""
+        source = "session" if secret else "none"
+        model = self._model(endpoint, Credential(endpoint, source, secret, fingerprint))
+        try:
+            return await model.check()
+        finally:
+            await model.close()
+
+    def _model(self, endpoint: Endpoint, credential: Credential) -> AnthropicModel:
+        secret = credential.secret
+        return AnthropicModel(
+            self._transport,
+            endpoint=Server.at(endpoint.url),
+            account=credential.fingerprint,
+            key=secret.reveal if secret else (lambda: ""),
+            models=self._table,
+            jitter=self._jitter,
+            now=time.time,
+        )
+
+
+def _source(credential: Credential) -> KeySource:
+    if credential.source == "none" and not credential.endpoint.needs_key:
+        return "unneeded"
+    return credential.source

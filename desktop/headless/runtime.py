@@ -1,0 +1,346 @@
+"""How the layers are joined: the log, the agents, the tools, the key and the network side.
+
+One `Runtime` is one opened data folder. The command line and the window both stand on it; what is
+different between them (who reads the feed, whether a person can be asked) is handed in.
+"""
+
+import asyncio
+import importlib
+import json
+import os
+import random
+import shutil
+import time
+import uuid
+from collections.abc import Callable, Coroutine
+from dataclasses import dataclass
+from datetime import datetime
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from desktop import paths, settings
+from desktop.agent import facts
+from desktop.agent.approvals import Approvals
+from desktop.agent.spending import Tariff
+from desktop.agent.supervisor import Supervisor
+from desktop.agent.surroundings import Chosen, Place, Surroundings
+from desktop.core.access import Access
+from desktop.core.errors import StoreError
+from desktop.core.protocols import Catalogue, Commands, LogReader, TurnStore
+from desktop.core.records import Tab, Workspace
+from desktop.core.tools import Scene, Tool
+from desktop.credentials.store import SecretStore
+from desktop.diagnostics import Redaction
+from desktop.feed.hub import Hub
+from desktop.headless.access import LiveAccess
+from desktop.paths import DataFolder
+from desktop.settings import EFFORT, MODEL, PERMISSION_MODE, SHELL_TIME_LIMIT, TOOL_OUTPUT_LIMIT
+from desktop.store.log import Log
+from desktop.store.null import NullStore
+from desktop.tools.commands import explain
+from desktop.tools.environment import scrubbed_environment
+from desktop.tools.registry import builtin_tools, close_tools
+from desktop.wire.models import ModelTable
+from desktop.wire.prices import PriceTable
+from desktop.wire.replay import MODEL as TOUR_MODEL
+from desktop.wire.replay import ReplayModel
+from desktop.wire.transport import Transport
+from desktop.wire.usage import usage_of
+
+CATALOGUE_CHECK_SECONDS = 5.0
+TOUR_TITLE = "Tour (a recording)"
+TOUR_QUESTION = "Show me around."
+
+Start = Callable[[Coroutine[Any, Any, None], str], object]
+Later = Callable[[float, Callable[[], None]], object]
+
+
+@dataclass(slots=True)
+class Preferred:
+    """The settings that reach the agents, as last read."""
+
+    current: settings.Preferences
+
+    def chosen(self) -> Chosen:
+        effort = self.current.value(EFFORT)
+        return Chosen(
+            model=self.current.value(MODEL),
+            effort="" if effort == "default" else effort,
+            mode=self.current.value(PERMISSION_MODE),  # pyright: ignore[reportArgumentType]
+        )
+
+
+class Runtime:
+    """Made by `start`, ended by `close`. `notice` is a sentence that the person should see."""
+
+    def __init__(
+        self,
+        *,
+        folder: DataFolder,
+        log: Log,
+        hub: Hub,
+        supervisor: Supervisor,
+        access: LiveAccess,
+        transport: Transport,
+        secrets: SecretStore,
+        tools: tuple[Tool, ...],
+        preferred: Preferred,
+        notice: str,
+    ) -> None:
+        self.folder = folder
+        self.hub = hub
+        self.notice = notice
+        self._log = log
+        self._supervisor = supervisor
+        self._access = access
+        self._transport = transport
+        self._secrets = secrets
+        self._tools = tools
+        self._preferred = preferred
+        self._seen_revision = -1
+
+    @property
+    def commands(self) -> Commands:
+        return self._supervisor
+
+    @property
+    def catalogue(self) -> Catalogue:
+        return self._log.catalogue
+
+    @property
+    def reader(self) -> LogReader:
+        return self._log.reader
+
+    @property
+    def access(self) -> Access:
+        return self._access
+
+    async def doctor(self) -> dict[str, Any]:
+        return await self._log.doctor()
+
+    def busy(self) -> bool:
+        """Whether a turn runs in this process."""
+        return bool(self._supervisor.running)
+
+    async def until_idle(self) -> None:
+        """Returns when no turn runs any more."""
+        while self.busy():
+            moved = asyncio.get_running_loop().create_future()
+            unsubscribe = self.hub.subscribe(_Waker(moved))
+            try:
+                if self.busy():
+                    await moved
+            finally:
+                unsubscribe()
+
+    async def read_preferences(self) -> None:
+        """Reads the settings anew: they count for what begins after this."""
+        self._preferred.current = settings.read(await self.catalogue.settings())
+
+    def rule_words(self, tool: str, match: str) -> str:
+        """A permission rule in words for the person."""
+        return explain(tool, match)
+
+    async def start_tour(self) -> str:
+        """Begins the tour in a copy of the sample folder; the id of its conversation."""
+        sample = self.folder.root / "tour"
+        await asyncio.to_thread(_copy_sample, sample)
+        workspace = await self.catalogue.open_workspace(sample)
+        tab = await self.catalogue.create_tab(workspace.id, title=TOUR_TITLE)
+        await self.commands.choose(tab.id, model=TOUR_MODEL)
+        await self.commands.send(tab.id, TOUR_QUESTION)
+        return tab.id
+
+    def watch(self, later: Later, start: Start) -> None:
+        """Looks every few seconds whether another process changed the catalogue."""
+        later(CATALOGUE_CHECK_SECONDS, partial(self._begin_check, later, start))
+
+    def _begin_check(self, later: Later, start: Start) -> None:
+        start(self._check(later, start), "look at the catalogue")
+
+    async def _check(self, later: Later, start: Start) -> None:
+        try:
+            revision = await self._log.catalogue.revision()
+        except StoreError:
+            revision = self._seen_revision
+        if revision != self._seen_revision:
+            first, self._seen_revision = self._seen_revision < 0, revision
+            if not first:
+                self.hub.catalogue_changed()
+        self.watch(later, start)
+
+    async def close(self) -> None:
+        """Stops what runs, seals it, flushes the log; leaves behind who does not answer."""
+        await self._supervisor.shutdown()
+        await close_tools(self._tools)
+        await self._log.close()
+        await self._transport.close()
+        self._secrets.close()
+
+
+async def start(
+    folder: DataFolder, *, redaction: Redaction, has_person: bool, store: str = "sql"
+) -> Runtime:
+    """Opens a prepared data folder. Raises StoreError; knows nothing of the network yet.
+
+    With `store` "null" the conversations write nothing.
+    """
+    hub = Hub()
+    log = await asyncio.to_thread(
+        Log.open,
+        folder.database,
+        blobs=folder.blobs,
+        run=folder.run,
+        new_id=new_id,
+        now_ms=now_ms,
+        on_catalogue_change=hub.catalogue_changed,
+    )
+    try:
+        return await _join(
+            folder, log, hub, redaction=redaction, has_person=has_person, store=store
+        )
+    except BaseException:
+        await log.close()
+        raise
+
+
+async def _join(
+    folder: DataFolder,
+    log: Log,
+    hub: Hub,
+    *,
+    redaction: Redaction,
+    has_person: bool,
+    store: str,
+) -> Runtime:
+    shipped = await asyncio.to_thread(_read_resources, paths.resources())
+    table = ModelTable.from_json(shipped.models)
+    prices = PriceTable.from_json(shipped.models)
+    transport = Transport(partial(importlib.import_module, "desktop.wire.sdk"))
+    secrets = SecretStore(forget=redaction.forget)
+    access = LiveAccess(
+        environment=os.environ,
+        secrets=secrets,
+        catalogue=log.catalogue,
+        transport=transport,
+        table=table,
+        tour=ReplayModel(shipped.tour),
+        jitter=random.random,
+    )
+    preferred = Preferred(settings.read(await log.catalogue.settings()))
+    tools = builtin_tools()
+    around = Surroundings(
+        model_for=access.model_for,
+        model_info=access.model_info,
+        tools=tools,
+        prompt=shipped.prompt,
+        publisher=hub,
+        approvals=Approvals(log.catalogue, has_person=has_person, new_id=new_id, now_ms=now_ms),
+        tariff=Tariff(usage=usage_of, dollars=prices.of_record),
+        new_id=new_id,
+        now_ms=now_ms,
+        monotonic=time.monotonic,
+    )
+    nulls: dict[str, TurnStore] = {}
+
+    def store_for(tab_id: str) -> TurnStore:
+        if store == "null":
+            return nulls.setdefault(tab_id, NullStore(tab_id, now_ms=now_ms))
+        return log.session(tab_id)
+
+    supervisor = Supervisor(
+        catalogue=log.catalogue,
+        store_for=store_for,
+        place_for=partial(_place, folder, preferred, scrubbed_environment(os.environ)),
+        around=around,
+        defaults=preferred.chosen,
+        revision=log.reader.revision,
+    )
+    await access.load()
+    return Runtime(
+        folder=folder,
+        log=log,
+        hub=hub,
+        supervisor=supervisor,
+        access=access,
+        transport=transport,
+        secrets=secrets,
+        tools=tools,
+        preferred=preferred,
+        notice=_read_only_notice(folder) if log.is_read_only else "",
+    )
+
+
+def new_id() -> str:
+    """A fresh id; uuid text."""
+    return str(uuid.uuid4())
+
+
+def now_ms() -> int:
+    """Milliseconds UTC."""
+    return time.time_ns() // 1_000_000
+
+
+@dataclass(frozen=True, slots=True)
+class _Shipped:
+    models: Any
+    prompt: str
+    tour: tuple[str, ...]
+
+
+def _read_resources(folder: Path) -> _Shipped:
+    return _Shipped(
+        models=json.loads((folder / "models.json").read_text("utf-8")),
+        prompt=(folder / "prompts" / "system.md").read_text("utf-8"),
+        tour=tuple((folder / "tour" / "tour.jsonl").read_text("utf-8").splitlines()),
+    )
+
+
+def _copy_sample(target: Path) -> None:
+    shutil.copytree(paths.resources() / "tour" / "folder", target, dirs_exist_ok=True)
+
+
+def _place(
+    folder: DataFolder,
+    preferred: Preferred,
+    environment: dict[str, str],
+    tab: Tab,
+    workspace: Workspace,
+) -> Place:
+    directory = Path(workspace.directory)
+    now = preferred.current
+    return Place(
+        tab_id=tab.id,
+        workspace_id=workspace.id,
+        scene=Scene(
+            workspace=directory,
+            spool=folder.spool,
+            environment=environment,
+            time_limit=float(now.value(SHELL_TIME_LIMIT)),
+            spool_bytes=now.value(TOOL_OUTPUT_LIMIT) * 1024,
+        ),
+        facts=lambda: facts.observe(directory, today=datetime.now().astimezone().date()),
+    )
+
+
+def _read_only_notice(folder: DataFolder) -> str:
+    return (
+        f"Nacre may not write in its data folder {folder.root}, so nothing new can be kept. "
+        "What is there can be read."
+    )
+
+
+class _Waker:
+    """A listener that settles a future at the next status."""
+
+    def __init__(self, moved: "asyncio.Future[None]") -> None:
+        self._moved = moved
+
+    def receipt(self, receipt: object) -> None: ...
+
+    def live(self, tab_id: str, op: object) -> None: ...
+
+    def status(self, status: object) -> None:
+        if not self._moved.done():
+            self._moved.set_result(None)

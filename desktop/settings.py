@@ -1,0 +1,369 @@
+"""Every preference of Nacre, declared once as data.
+
+The settings dialog, the checks and the defaults all follow from `SETTINGS`. Preferences are rows
+`(key, text)`; a row that can't be used falls back to its default and is named, a row that this
+version does not know is kept (SPEC U33). Knows nothing of the store or of the window.
+"""
+
+import math
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from types import MappingProxyType
+from typing import Generic, Literal, TypeVar, cast
+
+from desktop.core.errors import SettingError
+
+Value = bool | int | float | str
+Kind = Literal["bool", "int", "float", "choice", "text"]
+Section = Literal["Model", "Permissions", "Appearance", "Writing", "Tools"]
+
+T = TypeVar("T", bound=Value)
+T_co = TypeVar("T_co", bound=Value, covariant=True)
+
+TEXT_LIMIT = 4096
+_TRUE = frozenset({"true", "1", "yes", "on"})
+_FALSE = frozenset({"false", "0", "no", "off"})
+_WHOLE = re.compile(r"[+-]?[0-9]{1,18}")
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """One value a setting may have, and what the person reads for it."""
+
+    value: str
+    label: str
+
+
+@dataclass(frozen=True, slots=True)
+class Setting(Generic[T_co]):
+    """One preference: its row key, its type, its default, its range and its words.
+
+    `minimum` and `maximum` are inclusive and in `unit`; `choices` belong to the kind `choice`.
+    """
+
+    key: str
+    kind: Kind
+    default: T_co
+    section: Section
+    label: str
+    help: str
+    choices: tuple[Choice, ...] = ()
+    minimum: int | None = None
+    maximum: int | None = None
+    unit: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """A row that can't be used, and the sentence that names it."""
+
+    key: str
+    sentence: str
+
+
+MODEL: Setting[str] = Setting(
+    "model.default",
+    "text",
+    "claude-opus-5-5",
+    "Model",
+    "Model for new conversations",
+    "Each conversation keeps the model it was started with until you change it there.",
+)
+EFFORT: Setting[str] = Setting(
+    "model.effort",
+    "choice",
+    "default",
+    "Model",
+    "Effort",
+    "How long the model thinks before it answers. More effort takes longer and costs more.",
+    choices=(
+        Choice("default", "As the model suggests"),
+        Choice("low", "Low"),
+        Choice("medium", "Medium"),
+        Choice("high", "High"),
+        Choice("xhigh", "Very high"),
+        Choice("max", "Highest"),
+    ),
+)
+BASE_URL: Setting[str] = Setting(
+    "model.base_url",
+    "text",
+    "",
+    "Model",
+    "Server address",
+    "Leave this empty for the provider's own server. A server on this computer has an address "
+    "such as http://localhost:11434.",
+)
+PERMISSION_MODE: Setting[str] = Setting(
+    "permissions.mode",
+    "choice",
+    "ask",
+    "Permissions",
+    "What the agent may do in new conversations",
+    "Reading inside the conversation's folder is always allowed. Files outside it are never "
+    "changed without asking.",
+    choices=(
+        Choice("read-only", "Only read"),
+        Choice("ask", "Ask before each change"),
+        Choice("accept-edits", "Change files without asking, ask before commands"),
+        Choice("auto", "Change files and run commands without asking"),
+    ),
+)
+THEME: Setting[str] = Setting(
+    "appearance.theme",
+    "choice",
+    "system",
+    "Appearance",
+    "Colours",
+    "Light or dark, or as the system is set.",
+    choices=(
+        Choice("system", "As the system"),
+        Choice("light", "Light"),
+        Choice("dark", "Dark"),
+    ),
+)
+FONT_SCALE: Setting[int] = Setting(
+    "appearance.font_scale",
+    "int",
+    100,
+    "Appearance",
+    "Font size",
+    "Scales all text of the program.",
+    minimum=50,
+    maximum=300,
+    unit="%",
+)
+TRANSCRIPT_ZOOM: Setting[int] = Setting(
+    "appearance.transcript_zoom",
+    "int",
+    100,
+    "Appearance",
+    "Zoom of conversations",
+    "Scales the text of conversations only.",
+    minimum=50,
+    maximum=300,
+    unit="%",
+)
+REDUCED_MOTION: Setting[bool] = Setting(
+    "appearance.reduced_motion",
+    "bool",
+    False,
+    "Appearance",
+    "Reduce motion",
+    "Nothing moves or fades, except while you scroll.",
+)
+SHOW_THINKING: Setting[bool] = Setting(
+    "appearance.show_thinking",
+    "bool",
+    False,
+    "Appearance",
+    "Show thinking",
+    "Shows the model's thinking unfolded. It is kept in either case.",
+)
+SEND_KEY: Setting[str] = Setting(
+    "writing.send_key",
+    "choice",
+    "enter",
+    "Writing",
+    "Send with",
+    "With Enter, Shift+Enter begins a new line. With Ctrl+Enter, Enter begins a new line.",
+    choices=(Choice("enter", "Enter"), Choice("ctrl-enter", "Ctrl+Enter")),
+)
+SHELL_TIME_LIMIT: Setting[int] = Setting(
+    "tools.shell_time_limit",
+    "int",
+    120,
+    "Tools",
+    "Time limit for commands",
+    "A command that runs longer is stopped. The agent may ask for more, up to 600 s.",
+    minimum=1,
+    maximum=600,
+    unit="s",
+)
+TOOL_OUTPUT_LIMIT: Setting[int] = Setting(
+    "tools.output_limit",
+    "int",
+    1024,
+    "Tools",
+    "Limit for the output of tools",
+    "Of a longer output only the beginning and the end are kept.",
+    minimum=16,
+    maximum=65536,
+    unit="KB",
+)
+
+AnySetting = Setting[Value]
+
+SETTINGS: tuple[AnySetting, ...] = (
+    MODEL,
+    EFFORT,
+    BASE_URL,
+    PERMISSION_MODE,
+    THEME,
+    FONT_SCALE,
+    TRANSCRIPT_ZOOM,
+    REDUCED_MOTION,
+    SHOW_THINKING,
+    SEND_KEY,
+    SHELL_TIME_LIMIT,
+    TOOL_OUTPUT_LIMIT,
+)
+
+_BY_KEY: Mapping[str, AnySetting] = MappingProxyType({each.key: each for each in SETTINGS})
+
+
+@dataclass(frozen=True, slots=True)
+class Preferences:
+    """All preferences as read: a value for every setting, the rows of other versions, and what
+    was wrong."""
+
+    values: Mapping[str, Value] = field(default_factory=dict[str, Value])
+    unknown: Mapping[str, str] = field(default_factory=dict[str, str])
+    problems: tuple[Problem, ...] = ()
+
+    def value(self, setting: Setting[T]) -> T:
+        """The person's choice, or the default."""
+        return cast("T", self.values.get(setting.key, setting.default))
+
+    def changed(self, key: str, value: Value) -> "Preferences":
+        """The same preferences with one good value more; raises SettingError for a bad one."""
+        checked = parse(key, render(key, value))
+        rest = tuple(problem for problem in self.problems if problem.key != key)
+        return Preferences({**self.values, key: checked}, self.unknown, rest)
+
+
+def read(rows: Mapping[str, object]) -> Preferences:
+    """Preferences from the rows of the table `settings`. Never raises for what the rows hold."""
+    values: dict[str, Value] = {}
+    unknown: dict[str, str] = {}
+    problems: list[Problem] = []
+    for key, text in rows.items():
+        if key not in _BY_KEY:
+            if isinstance(text, str):
+                unknown[key] = text
+            continue
+        try:
+            values[key] = parse(key, text)
+        except SettingError as error:
+            problems.append(Problem(key, error.sentence))
+    return Preferences(values, unknown, tuple(problems))
+
+
+def parse(key: str, text: object) -> Value:
+    """The value of a row. Raises SettingError, which names the setting and its range."""
+    setting = _known(key)
+    value = _converted(setting, text) if isinstance(text, str) else None
+    if value is None or not _fits(setting, value):
+        raise _bad(setting)
+    return value
+
+
+def render(key: str, value: Value) -> str:
+    """The text of a row, such that `parse` gives the value back. Raises SettingError."""
+    setting = _known(key)
+    if not _has_kind(setting, value) or not _fits(setting, value):
+        raise _bad(setting)
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    return value if isinstance(value, str) else repr(value)
+
+
+def allowed(setting: AnySetting) -> str:
+    """The values a setting takes, as a part of a sentence."""
+    match setting.kind:
+        case "bool":
+            return "true or false"
+        case "choice":
+            return "one of " + ", ".join(choice.value for choice in setting.choices)
+        case "int" | "float":
+            noun = "a whole number" if setting.kind == "int" else "a number"
+            return f"{noun}{_range(setting)}"
+        case "text":
+            return f"a text of at most {TEXT_LIMIT} characters in one line"
+
+
+def _range(setting: AnySetting) -> str:
+    unit = f" {setting.unit}" if setting.unit else ""
+    if setting.minimum is not None and setting.maximum is not None:
+        return f" from {setting.minimum} to {setting.maximum}{unit}"
+    if setting.minimum is not None:
+        return f" of at least {setting.minimum}{unit}"
+    if setting.maximum is not None:
+        return f" of at most {setting.maximum}{unit}"
+    return ""
+
+
+def _known(key: str) -> AnySetting:
+    setting = _BY_KEY.get(key)
+    if setting is None:
+        raise SettingError(f"There is no setting named {key!r}.")
+    return setting
+
+
+def _bad(setting: AnySetting) -> SettingError:
+    # The bad value is not repeated: it may be anything, a key pasted into the wrong field included.
+    return SettingError(
+        f"The setting “{setting.label}” ({setting.key}) has a value that can't be used.",
+        way_out=f"It takes {allowed(setting)}.",
+    )
+
+
+def _converted(setting: AnySetting, text: str) -> Value | None:
+    match setting.kind:
+        case "bool":
+            word = text.strip().lower()
+            return True if word in _TRUE else False if word in _FALSE else None
+        case "int":
+            number = text.strip()
+            return int(number) if _WHOLE.fullmatch(number) else None
+        case "float":
+            return _float(text)
+        case "choice" | "text":
+            return text
+
+
+def _float(text: str) -> float | None:
+    try:
+        number = float(text)
+    except ValueError:
+        return None
+    return number if math.isfinite(number) else None
+
+
+def _has_kind(setting: AnySetting, value: Value) -> bool:
+    match setting.kind:
+        case "bool":
+            return isinstance(value, bool)
+        case "int":
+            return isinstance(value, int) and not isinstance(value, bool)
+        case "float":
+            return (
+                isinstance(value, (int, float))
+                and not isinstance(value, bool)
+                and math.isfinite(value)
+            )
+        case "choice" | "text":
+            return isinstance(value, str)
+
+
+def _fits(setting: AnySetting, value: Value) -> bool:
+    match setting.kind:
+        case "bool":
+            return True
+        case "choice":
+            return any(choice.value == value for choice in setting.choices)
+        case "text":
+            return isinstance(value, str) and _is_plain_line(value)
+        case "int" | "float":
+            return _in_range(setting, cast("float", value))
+
+
+def _in_range(setting: AnySetting, number: float) -> bool:
+    above = setting.minimum is None or number >= setting.minimum
+    return above and (setting.maximum is None or number <= setting.maximum)
+
+
+def _is_plain_line(text: str) -> bool:
+    """Printable and storable: no line breaks, no NUL, no half of a surrogate pair."""
+    return len(text) <= TEXT_LIMIT and all(letter.isprintable() for letter in text)

@@ -1,0 +1,105 @@
+"""Large results and attachments: files by hash beside the database, each kept once.
+
+A blob is written, synced and renamed before the row that names it, so that a row never points to
+half a file. Blocking; for the store's own threads.
+"""
+
+import errno
+import hashlib
+import os
+import re
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+_SHA256 = re.compile("[0-9a-f]{64}")
+_PIECE = 1024 * 1024
+
+
+class Blobs:
+    """The folder `blobs/`; a blob lies in `ab/abcd…`."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+
+    def path(self, sha256: str) -> Path | None:
+        """Where the blob lies; None where it does not (or the name is none)."""
+        if not _SHA256.fullmatch(sha256):
+            return None
+        path = self._place(sha256)
+        return path if path.is_file() else None
+
+    def text(self, sha256: str) -> str | None:
+        """The text that was kept; None where the blob is gone or is no text."""
+        path = self.path(sha256)
+        if path is None:
+            return None
+        try:
+            return path.read_bytes().decode("utf-8", "surrogatepass")
+        except (OSError, UnicodeError):
+            return None
+
+    def write(self, sha256: str, content: bytes) -> None:
+        """Keeps content of this hash; nothing to do where it is kept already."""
+        if self.path(sha256) is None:
+            with self._part(sha256) as part:
+                part.write_bytes(content)
+                self._settle(part, sha256)
+
+    def take(self, file: Path) -> tuple[str, int]:
+        """Takes a file over; its (sha256, size). The file is gone afterwards."""
+        sha256, size = _measure(file)
+        if self.path(sha256) is not None:
+            file.unlink()
+            return sha256, size
+        self._place(sha256).parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        try:
+            self._settle(file, sha256)
+        except OSError as error:
+            if error.errno != errno.EXDEV:
+                raise
+            with self._part(sha256) as part:
+                shutil.copyfile(file, part)
+                self._settle(part, sha256)
+            file.unlink()
+        return sha256, size
+
+    def _place(self, sha256: str) -> Path:
+        return self._folder / sha256[:2] / sha256
+
+    @contextmanager
+    def _part(self, sha256: str) -> Iterator[Path]:
+        """A file of this process's own beside the blob's place, gone on failure."""
+        place = self._place(sha256)
+        place.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        part = place.with_name(f"{sha256}.{os.getpid()}.part")
+        try:
+            yield part
+        finally:
+            part.unlink(missing_ok=True)
+
+    def _settle(self, file: Path, sha256: str) -> None:
+        place = self._place(sha256)
+        _sync(file)
+        file.replace(place)
+        if os.name == "posix":
+            _sync(place.parent)
+
+
+def _measure(file: Path) -> tuple[str, int]:
+    digest, size = hashlib.sha256(), 0
+    with file.open("rb") as content:
+        while piece := content.read(_PIECE):
+            digest.update(piece)
+            size += len(piece)
+    return digest.hexdigest(), size
+
+
+def _sync(path: Path) -> None:
+    flags = os.O_RDONLY if path.is_dir() else os.O_RDWR
+    handle = os.open(path, flags)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)

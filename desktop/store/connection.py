@@ -1,0 +1,57 @@
+"""How the database is opened: one door for pragmas, transactions and modes.
+
+A transaction begins with what the engine was made for (`BEGIN IMMEDIATE` for writers, so that a
+lock is waited for at its start and never met in its middle); pysqlite's implicit ones are off.
+"""
+
+import sqlite3
+from pathlib import Path
+from typing import Literal
+
+from sqlalchemy import Connection, Engine, create_engine, event
+from sqlalchemy.pool import NullPool
+
+# `sealed` never changes the file and takes no locks: for a folder that can't be written at all.
+Mode = Literal["write", "migrate", "read", "read-only", "sealed"]
+
+_QUERY = {"write": "rw", "migrate": "rwc", "read": "rw", "read-only": "ro", "sealed": "ro"}
+CACHE_KIB = 16 * 1024
+
+
+def connect(database: Path, mode: Mode, *, busy_ms: int) -> sqlite3.Connection:
+    """A plain connection with the pragmas of its mode; raises sqlite3.Error."""
+    uri = f"{database.absolute().as_uri()}?mode={_QUERY[mode]}"
+    if mode == "sealed":
+        uri += "&immutable=1"
+    connection = sqlite3.connect(
+        uri, uri=True, isolation_level=None, check_same_thread=False, timeout=busy_ms / 1000
+    )
+    try:
+        # Migrations re-create tables; with foreign keys on that would cascade rows away.
+        keys = "OFF" if mode == "migrate" else "ON"
+        connection.execute(f"PRAGMA foreign_keys={keys}")
+        connection.execute(f"PRAGMA cache_size=-{CACHE_KIB}")
+        if mode in ("write", "migrate"):
+            connection.execute("PRAGMA synchronous=FULL")
+        else:
+            connection.execute("PRAGMA query_only=ON")
+    except BaseException:
+        connection.close()
+        raise
+    return connection
+
+
+def engine(database: Path, mode: Mode, *, busy_ms: int) -> Engine:
+    """An engine whose connections are opened so; each lane keeps one for its whole life."""
+    made = create_engine(
+        "sqlite://",
+        creator=lambda: connect(database, mode, busy_ms=busy_ms),
+        poolclass=NullPool,
+    )
+    begin = "BEGIN IMMEDIATE" if mode in ("write", "migrate") else "BEGIN"
+
+    def start(connection: Connection) -> None:
+        connection.exec_driver_sql(begin)
+
+    event.listen(made, "begin", start)
+    return made

@@ -1,0 +1,50 @@
+"""A check-up of the whole file: what SQLite finds, and what only Nacre knows to look for."""
+
+from pathlib import Path
+from typing import Any
+
+from sqlalchemy import Connection
+
+from desktop.store.tables import SCHEMA
+
+_COUNTED = (
+    "projects",
+    "workspaces",
+    "tabs",
+    "chunks",
+    "model_requests",
+    "queued_messages",
+    "blobs",
+)
+# A tab's own rows start after its fork point and leave no hole (SPEC C14).
+_GAPS = """
+    SELECT t.id FROM tabs t JOIN chunks c ON c.tab_id = t.id WHERE t.purged_at IS NULL
+    GROUP BY t.id
+    HAVING count(*) <> max(c.seq) - coalesce(t.forked_at_seq, 0)
+        OR min(c.seq) <> coalesce(t.forked_at_seq, 0) + 1
+    ORDER BY t.id"""
+_DAMAGED = "SELECT count(*) FROM chunks WHERE NOT json_valid(data_json)"
+
+
+def examine(connection: Connection, database: Path) -> dict[str, Any]:
+    """The findings as JSON values; `ok` says whether anything is wrong. Reads the whole file."""
+    integrity = [str(row[0]) for row in connection.exec_driver_sql("PRAGMA integrity_check")]
+    broken = connection.exec_driver_sql("PRAGMA foreign_key_check").all()
+    gaps = [str(row[0]) for row in connection.exec_driver_sql(_GAPS)]
+    damaged = int(connection.exec_driver_sql(_DAMAGED).scalar_one())
+    counts = {
+        table: int(connection.exec_driver_sql(f"SELECT count(*) FROM {table}").scalar_one())
+        for table in _COUNTED
+    }
+    return {
+        "ok": integrity == ["ok"] and not broken and not gaps and damaged == 0,
+        "database": str(database),
+        "bytes": database.stat().st_size,
+        "schema": int(connection.exec_driver_sql("PRAGMA user_version").scalar_one()),
+        "newestSchema": SCHEMA,
+        "integrity": integrity,
+        "brokenReferences": len(broken),
+        "tabsWithGaps": gaps,
+        "damagedRows": damaged,
+        "counts": counts,
+    }

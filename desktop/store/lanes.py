@@ -1,0 +1,158 @@
+"""The store's threads: one that writes, two that read, one that moves files.
+
+Each database lane is one thread with one connection; a job runs there inside one transaction. The
+caller's loop (plain or Qt's) only ever waits on a future. A job that has begun is not taken back
+when its caller is cancelled: what it wrote is written.
+"""
+
+import asyncio
+from collections.abc import Callable
+from concurrent.futures import Future, ThreadPoolExecutor
+from pathlib import Path
+from typing import TypeVar
+
+from sqlalchemy import Connection, Engine
+
+from desktop.core.errors import StoreError
+from desktop.store import failures
+from desktop.store.connection import Mode, engine
+
+T = TypeVar("T")
+Job = Callable[[Connection], T]
+
+CLOSED = "The log is closed."
+
+
+class Lane:
+    """One thread, one connection, jobs in order."""
+
+    def __init__(self, name: str, database: Path, engine: Engine) -> None:
+        self._database = database
+        self._engine = engine
+        self._connection: Connection | None = None
+        self._thread = ThreadPoolExecutor(1, thread_name_prefix=f"nacre-{name}")
+
+    def submit(self, job: Job[T]) -> Future[T]:
+        """Queues a job; its future fails with a StoreError or what the job itself raised."""
+        try:
+            return self._thread.submit(self._run, job)
+        except RuntimeError as error:
+            raise StoreError(CLOSED) from error
+
+    def close(self, last: Callable[[Connection], None] | None = None) -> Future[None]:
+        """Queues the end: `last` runs outside of a transaction, then the connection closes."""
+        return self._thread.submit(self._end, last)
+
+    def join(self) -> None:
+        self._thread.shutdown(wait=True)
+
+    def _run(self, job: Job[T]) -> T:
+        with failures.told(self._database):
+            if self._connection is None:
+                self._connection = self._engine.connect()
+            with self._connection.begin():
+                return job(self._connection)
+
+    def _end(self, last: Callable[[Connection], None] | None) -> None:
+        connection, self._connection = self._connection, None
+        try:
+            with failures.told(self._database):
+                if connection is not None and last is not None:
+                    last(connection)
+        finally:
+            if connection is not None:
+                connection.close()
+            self._engine.dispose()
+
+
+class Lanes:
+    """All lanes of one log, and the notice that goes out when the catalogue changed.
+
+    `on_catalogue_change` is called on the loop of the caller whose write moved it, after the
+    commit. In a read-only log every write raises StoreReadOnly.
+    """
+
+    def __init__(
+        self,
+        database: Path,
+        *,
+        read_mode: Mode,
+        busy_ms: int,
+        on_catalogue_change: Callable[[], None] | None,
+    ) -> None:
+        self._database = database
+        self._on_change = on_catalogue_change
+        self._catalogue_revision = -1
+        self._writer = (
+            Lane("writer", database, engine(database, "write", busy_ms=busy_ms))
+            if read_mode == "read"
+            else None
+        )
+        self._reader = Lane("reader", database, engine(database, read_mode, busy_ms=busy_ms))
+        self._loader = Lane("loader", database, engine(database, read_mode, busy_ms=busy_ms))
+        self._files = ThreadPoolExecutor(1, thread_name_prefix="nacre-files")
+
+    def writable(self) -> Lane:
+        if self._writer is None:
+            raise failures.read_only(self._database)
+        return self._writer
+
+    async def write(self, job: Job[T]) -> T:
+        """Runs a job in one write transaction; durable when it returns."""
+        future = self.writable().submit(lambda connection: self._counted(job, connection))
+        if self._on_change is not None:
+            loop = asyncio.get_running_loop()
+            future.add_done_callback(lambda done: self._tell(done, loop))
+        return (await asyncio.wrap_future(future))[0]
+
+    async def read(self, job: Job[T]) -> T:
+        """Runs a job in one read transaction."""
+        return await asyncio.wrap_future(self._reader.submit(job))
+
+    async def load(self, job: Job[T]) -> T:
+        """As `read`, for what may take long: pages don't wait behind it."""
+        return await asyncio.wrap_future(self._loader.submit(job))
+
+    async def file(self, work: Callable[[], T]) -> T:
+        """Runs work on files; refused in a read-only log."""
+        self.writable()
+
+        def told() -> T:
+            with failures.told(self._database):
+                return work()
+
+        try:
+            return await asyncio.wrap_future(self._files.submit(told))
+        except RuntimeError as error:
+            raise StoreError(CLOSED) from error
+
+    async def close(self, last: Callable[[Connection], None]) -> None:
+        """Waits for what was queued; `last` runs on the writer's connection. Threads are over."""
+        lanes = [self._reader, self._loader]
+        self._files.shutdown(wait=False)
+        try:
+            for lane in lanes:
+                await asyncio.wrap_future(lane.close())
+            if self._writer is not None:
+                lanes.append(self._writer)
+                await asyncio.wrap_future(self._writer.close(last))
+        finally:
+            for lane in lanes:
+                lane.join()
+            self._files.shutdown(wait=True)
+
+    def _counted(self, job: Job[T], connection: Connection) -> tuple[T, bool]:
+        result = job(connection)
+        found = connection.exec_driver_sql("SELECT revision FROM catalogue_revision").scalar_one()
+        moved = found != self._catalogue_revision
+        self._catalogue_revision = found
+        return result, moved
+
+    def _tell(self, done: Future[tuple[T, bool]], loop: asyncio.AbstractEventLoop) -> None:
+        if done.cancelled() or done.exception() is not None or not done.result()[1]:
+            return
+        assert self._on_change is not None
+        try:
+            loop.call_soon_threadsafe(self._on_change)
+        except RuntimeError:
+            return  # the loop is closed: nobody is there to be told

@@ -1,0 +1,86 @@
+"""Who may run turns in a tab: one living process (DESIGN.md §4 "Leases").
+
+Each process holds an OS lock on `run/<process_id>.lock`; the system frees it when the process
+dies, whatever its end. A holder whose lock is free is dead, and its tabs may be taken over.
+"""
+
+import os
+from collections.abc import Callable
+from pathlib import Path
+
+from filelock import FileLock, Timeout
+from sqlalchemy import Connection
+
+from desktop.core.errors import LeaseHeld, UnknownConversation
+
+
+class Leases:
+    """This process's lock and its rows. For the writer's thread; call inside a transaction."""
+
+    def __init__(self, run: Path, *, new_id: Callable[[], str], now_ms: Callable[[], int]) -> None:
+        self.process_id = f"{os.getpid()}-{new_id()}"
+        self._run = run
+        self._now_ms = now_ms
+        self._lock = self._lock_of(self.process_id)
+
+    def acquire(self, connection: Connection, tab_id: str) -> None:
+        """Takes or renews the lease; raises LeaseHeld naming the holder."""
+        self._hold_lock()
+        holder = connection.exec_driver_sql(
+            "SELECT process_id FROM leases WHERE tab_id = ?", (tab_id,)
+        ).scalar_one_or_none()
+        if holder == self.process_id:
+            return
+        if holder is not None and self._is_alive(holder):
+            raise LeaseHeld(
+                f"Another Nacre (process {holder.partition('-')[0]}) is working in this"
+                " conversation.",
+                way_out="Wait until it is done, or stop it there.",
+                detail=holder,
+            )
+        found = connection.exec_driver_sql("SELECT 1 FROM tabs WHERE id = ?", (tab_id,)).first()
+        if found is None:
+            raise UnknownConversation("No conversation has this id.", detail=tab_id)
+        connection.exec_driver_sql(
+            "INSERT INTO leases(tab_id, process_id, acquired_at) VALUES (?, ?, ?)"
+            " ON CONFLICT(tab_id) DO UPDATE SET process_id = excluded.process_id,"
+            " acquired_at = excluded.acquired_at",
+            (tab_id, self.process_id, self._now_ms()),
+        )
+
+    def release(self, connection: Connection, tab_id: str) -> None:
+        connection.exec_driver_sql(
+            "DELETE FROM leases WHERE tab_id = ? AND process_id = ?", (tab_id, self.process_id)
+        )
+
+    def release_all(self, connection: Connection) -> None:
+        connection.exec_driver_sql("DELETE FROM leases WHERE process_id = ?", (self.process_id,))
+
+    def close(self) -> None:
+        """Lets the OS lock go; the rows may stay: they say nothing without it."""
+        if self._lock.is_locked:
+            self._lock.release()
+            self._path_of(self.process_id).unlink(missing_ok=True)
+
+    def _hold_lock(self) -> None:
+        if not self._lock.is_locked:
+            self._run.mkdir(mode=0o700, parents=True, exist_ok=True)
+            self._lock.acquire(timeout=0)
+
+    def _is_alive(self, process_id: str) -> bool:
+        if not self._path_of(process_id).exists():
+            return False
+        probe = self._lock_of(process_id)
+        try:
+            probe.acquire(timeout=0)
+        except Timeout:
+            return True
+        probe.release()
+        self._path_of(process_id).unlink(missing_ok=True)
+        return False
+
+    def _lock_of(self, process_id: str) -> FileLock:
+        return FileLock(self._path_of(process_id), thread_local=False)
+
+    def _path_of(self, process_id: str) -> Path:
+        return self._run / f"{process_id}.lock"

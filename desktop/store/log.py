@@ -1,0 +1,135 @@
+"""The log: the database that every other part knows by three doors only.
+
+`session` is one agent's store, `reader` what views read, `catalogue` everything beside the rows.
+"""
+
+import logging
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from sqlalchemy import Connection
+
+from desktop.core.errors import StoreError, StoreReadOnly
+from desktop.store import doctor, schema
+from desktop.store.blobs import Blobs
+from desktop.store.catalogue import SqlCatalogue
+from desktop.store.connection import Mode
+from desktop.store.lanes import Lanes
+from desktop.store.leases import Leases
+from desktop.store.reads import LogPages
+from desktop.store.session import SqlSession
+
+logger = logging.getLogger(__name__)
+
+BUSY_MS = 5_000
+# Closing must not keep a program from ending.
+CLOSING_BUSY_MS = 300
+
+
+class Log:
+    """An open database with its threads. Made by `open`, ended by `close`."""
+
+    def __init__(
+        self,
+        database: Path,
+        *,
+        blobs: Path,
+        run: Path,
+        new_id: Callable[[], str],
+        now_ms: Callable[[], int],
+        on_catalogue_change: Callable[[], None] | None,
+        read_mode: Mode,
+        busy_ms: int,
+    ) -> None:
+        self.database = database
+        self.is_read_only = read_mode != "read"
+        self._now_ms = now_ms
+        self._blobs = Blobs(blobs)
+        self._lanes = Lanes(
+            database, read_mode=read_mode, busy_ms=busy_ms, on_catalogue_change=on_catalogue_change
+        )
+        self._leases = Leases(run, new_id=new_id, now_ms=now_ms)
+        self.reader = LogPages(self._lanes, self._blobs)
+        self.catalogue = SqlCatalogue(
+            self._lanes, scratch=database.parent / "scratch", new_id=new_id, now_ms=now_ms
+        )
+
+    @classmethod
+    def open(
+        cls,
+        database: Path,
+        *,
+        blobs: Path,
+        run: Path,
+        new_id: Callable[[], str],
+        now_ms: Callable[[], int],
+        on_catalogue_change: Callable[[], None] | None = None,
+        read_only: bool = False,
+        busy_ms: int = BUSY_MS,
+    ) -> "Log":
+        """Makes or migrates the file and opens it. Blocks: call it in a thread.
+
+        Raises StoreError; NewerSchema leaves every byte as it was (SPEC A09). A file that can't be
+        written is opened for reading, and every write then raises StoreReadOnly. `busy_ms` is how
+        long another program's lock is waited for.
+        """
+        return cls(
+            database,
+            blobs=blobs,
+            run=run,
+            new_id=new_id,
+            now_ms=now_ms,
+            on_catalogue_change=on_catalogue_change,
+            read_mode=_made_ready(database, read_only=read_only, busy_ms=busy_ms),
+            busy_ms=busy_ms,
+        )
+
+    def session(self, tab_id: str) -> SqlSession:
+        """The store of one conversation; that it exists is found out at its first use."""
+        return SqlSession(
+            tab_id,
+            lanes=self._lanes,
+            blobs=self._blobs,
+            leases=self._leases,
+            now_ms=self._now_ms,
+        )
+
+    async def doctor(self) -> dict[str, Any]:
+        """A check-up of the whole file; may take long (see `doctor.examine`)."""
+        return await self._lanes.load(lambda connection: doctor.examine(connection, self.database))
+
+    async def close(self) -> None:
+        """Waits for what was queued, lets the leases go, folds the write-ahead log in.
+
+        What can't be tidied up now (another program holds the file, the disk is full) stays for
+        the next start: nothing depends on it.
+        """
+        try:
+            await self._lanes.close(self._tidy_up)
+        except StoreError as error:
+            logger.warning("The log was closed without tidying up: %s", error.detail)
+        finally:
+            self._leases.close()
+
+    def _tidy_up(self, connection: Connection) -> None:
+        raw = connection.connection.driver_connection
+        assert raw is not None
+        raw.execute(f"PRAGMA busy_timeout={CLOSING_BUSY_MS}")
+        with connection.begin():
+            self._leases.release_all(connection)
+            connection.exec_driver_sql(
+                "INSERT INTO chunks_search(chunks_search, rank) VALUES ('merge', 200)"
+            )
+        raw.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+
+
+def _made_ready(database: Path, *, read_only: bool, busy_ms: int) -> Mode:
+    if not read_only:
+        try:
+            schema.prepare(database, busy_ms=busy_ms)
+            return "read"
+        except StoreReadOnly:
+            if not database.is_file():
+                raise
+    return schema.readable_mode(database, busy_ms=busy_ms)

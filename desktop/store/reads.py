@@ -1,0 +1,250 @@
+"""Reading a tab's rows: pages for views, whole conversations for agents.
+
+Keyset only, never OFFSET. A fork is read through: its parent's rows up to the fork point, then its
+own (DESIGN.md §5 "Branches"), all under the fork's own id. Each function is one read transaction.
+"""
+
+import json
+import logging
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from sqlalchemy import Connection
+
+from desktop.core.chunks import DamagedRow, LogChunk, Stamp
+from desktop.core.conversation import LoadedSession, split_dangling
+from desktop.core.errors import UnknownConversation
+from desktop.core.records import Page, RequestRecord
+from desktop.store import codec
+from desktop.store.blobs import Blobs
+from desktop.store.lanes import Lanes
+
+logger = logging.getLogger(__name__)
+
+# A damaged text would fail the whole read where SQLite's driver decodes it, so it comes as bytes.
+_COLUMNS = (
+    "id, seq, turn_id, step, role, type, CAST(data_json AS BLOB), created_at, provider, model"
+)
+_OLDER = f"SELECT {_COLUMNS} FROM chunks WHERE tab_id = ? AND seq < ? ORDER BY seq DESC LIMIT ?"
+_NEWER = (
+    f"SELECT {_COLUMNS} FROM chunks WHERE tab_id = ? AND seq > ? AND seq <= ? ORDER BY seq LIMIT ?"
+)
+_NO_END = 2**62
+
+
+@dataclass(frozen=True, slots=True)
+class Stretch:
+    """A piece of a log: the rows of `tab_id` up to and with seq `end`."""
+
+    tab_id: str
+    end: int = _NO_END
+
+
+class LogPages:
+    """The LogReader of a database."""
+
+    def __init__(self, lanes: Lanes, blobs: Blobs) -> None:
+        self._lanes = lanes
+        self._blobs = blobs
+
+    async def page(
+        self,
+        tab_id: str,
+        *,
+        limit: int,
+        before: int | None = None,
+        after: int | None = None,
+        around: int | None = None,
+    ) -> Page:
+        return await self._lanes.read(
+            lambda connection: read_page(
+                connection, tab_id, limit=limit, before=before, after=after, around=around
+            )
+        )
+
+    async def revision(self, tab_id: str) -> int:
+        def job(connection: Connection) -> int:
+            lineage(connection, tab_id)
+            return read_revision(connection, tab_id)
+
+        return await self._lanes.read(job)
+
+    async def blob_path(self, sha256: str) -> Path | None:
+        return await self._lanes.read(lambda _: self._blobs.path(sha256))
+
+
+def lineage(connection: Connection, tab_id: str) -> tuple[Stretch, ...]:
+    """The stretches that make the tab's log, oldest first; raises UnknownConversation."""
+    found: list[Stretch] = []
+    id_: str | None = tab_id
+    end = _NO_END
+    while id_ is not None:
+        row = connection.exec_driver_sql(
+            "SELECT forked_from, forked_at_seq FROM tabs WHERE id = ?", (id_,)
+        ).first()
+        if row is None:
+            raise UnknownConversation("No conversation has this id.", detail=id_)
+        found.append(Stretch(id_, end))
+        id_, forked_at = row
+        end = min(end, forked_at or 0)
+    return tuple(reversed(found))
+
+
+def read_revision(connection: Connection, tab_id: str) -> int:
+    """0 for a tab that nothing was written to."""
+    found = connection.exec_driver_sql(
+        "SELECT revision FROM conversation_session_revisions WHERE session_id = ?", (tab_id,)
+    ).scalar_one_or_none()
+    return found or 0
+
+
+def read_page(
+    connection: Connection,
+    tab_id: str,
+    *,
+    limit: int,
+    before: int | None = None,
+    after: int | None = None,
+    around: int | None = None,
+) -> Page:
+    """At most `limit` rows; unreadable ones come as DamagedRow. Attached texts stay in blobs."""
+    line = lineage(connection, tab_id)
+    if after is not None:
+        rows = _newer(connection, line, after, limit)
+    elif around is not None:
+        rows = _around(connection, line, around, limit)
+    else:
+        rows = _older(connection, line, _NO_END if before is None else before, limit)
+    first, last = _bounds(connection, line)
+    if rows:
+        lower, upper = rows[0][1], rows[-1][1]
+    else:
+        lower = before if before is not None else (after or 0) + 1
+        upper = lower - 1
+    return Page(
+        rows=tuple(codec.chunk_of(tab_id, row) for row in rows),
+        total=last,
+        has_older=0 < first < lower,
+        has_newer=last > upper,
+        revision=read_revision(connection, tab_id),
+    )
+
+
+def read_session(connection: Connection, tab_id: str, blobs: Blobs) -> LoadedSession:
+    """The whole conversation, attached texts included; damaged rows are left out and counted."""
+    chunks: list[LogChunk] = []
+    damaged = 0
+    for row in _newer(connection, lineage(connection, tab_id), 0, _NO_END):
+        chunk = codec.chunk_of(tab_id, row, blobs.text)
+        if isinstance(chunk, DamagedRow):
+            damaged += 1
+            logger.warning("Row %d of %s left out: %s", chunk.seq, tab_id, chunk.reason)
+        else:
+            chunks.append(chunk)
+    return replace(split_dangling(chunks), damaged=damaged)
+
+
+def read_stamp(connection: Connection, tab_id: str) -> Stamp | None:
+    """The last stamp of the log (SPEC S11)."""
+    for stretch in reversed(lineage(connection, tab_id)):
+        row = connection.exec_driver_sql(
+            "SELECT provider, model FROM chunks WHERE tab_id = ? AND seq <= ?"
+            " AND (provider IS NOT NULL OR model IS NOT NULL) ORDER BY seq DESC LIMIT 1",
+            (stretch.tab_id, stretch.end),
+        ).first()
+        if row is not None:
+            return Stamp(row[0] or "", row[1] or "")
+    return None
+
+
+def read_requests(connection: Connection, tab_id: str) -> tuple[RequestRecord, ...]:
+    """The tab's own requests, in the order they were started."""
+    rows = connection.exec_driver_sql(
+        "SELECT id, turn_id, step, provider, model, started_at, message_id, stop_reason,"
+        " usage_json, error_json, ended_at FROM model_requests WHERE tab_id = ? ORDER BY rowid",
+        (tab_id,),
+    ).all()
+    return tuple(_request_of(tab_id, row) for row in rows)
+
+
+def _request_of(tab_id: str, row: Any) -> RequestRecord:
+    return RequestRecord(
+        id=row[0],
+        tab_id=tab_id,
+        turn_id=row[1],
+        step=row[2],
+        provider=row[3],
+        model=row[4],
+        started_at=row[5],
+        message_id=row[6],
+        stop_reason=row[7],
+        usage=_object(row[8]),
+        error=_object(row[9]),
+        ended_at=row[10],
+    )
+
+
+def _object(text: str | None) -> dict[str, Any] | None:
+    """A record's JSON; a damaged one counts as none, for a conversation is more than its bill."""
+    if text is None:
+        return None
+    try:
+        value = json.loads(text)
+    except ValueError:
+        return None
+    return value if isinstance(value, dict) else None
+
+
+def _older(
+    connection: Connection, line: Sequence[Stretch], before: int, limit: int
+) -> list[Sequence[Any]]:
+    found: list[Sequence[Any]] = []
+    for stretch in reversed(line):
+        if len(found) >= limit:
+            break
+        found += connection.exec_driver_sql(
+            _OLDER, (stretch.tab_id, min(before, stretch.end + 1), limit - len(found))
+        ).all()
+    found.reverse()
+    return found
+
+
+def _newer(
+    connection: Connection, line: Sequence[Stretch], after: int, limit: int
+) -> list[Sequence[Any]]:
+    found: list[Sequence[Any]] = []
+    for stretch in line:
+        if len(found) >= limit:
+            break
+        found += connection.exec_driver_sql(
+            _NEWER, (stretch.tab_id, after, stretch.end, limit - len(found))
+        ).all()
+    return found
+
+
+def _around(
+    connection: Connection, line: Sequence[Stretch], around: int, limit: int
+) -> list[Sequence[Any]]:
+    """Half of the rows before the place, and what one side lacks from the other."""
+    older = _older(connection, line, around, limit // 2)
+    newer = _newer(connection, line, around - 1, limit - len(older))
+    lacking = limit - len(newer)
+    if lacking > len(older):
+        older = _older(connection, line, around, lacking)
+    return [*older, *newer]
+
+
+def _bounds(connection: Connection, line: Sequence[Stretch]) -> tuple[int, int]:
+    """The first and the last seq of the log; (0, 0) for an empty one."""
+    first, last = 0, 0
+    for stretch in line:
+        low, high = connection.exec_driver_sql(
+            "SELECT (SELECT min(seq) FROM chunks WHERE tab_id = ?1 AND seq <= ?2),"
+            " (SELECT max(seq) FROM chunks WHERE tab_id = ?1 AND seq <= ?2)",
+            (stretch.tab_id, stretch.end),
+        ).one()
+        first = first or low or 0
+        last = high or last
+    return first, last

@@ -1,0 +1,157 @@
+"""Bringing a file to this version's schema, or refusing it untouched (SPEC A09, C01).
+
+The version is read before anything is opened for writing, and again inside the migration's lock,
+so that two processes that start at once both work. A copy is made before an existing file is
+migrated; the migration is one transaction: a failure leaves the old file.
+"""
+
+import os
+import sqlite3
+import time
+from contextlib import closing
+from pathlib import Path
+
+from alembic import command
+from alembic.config import Config
+from sqlalchemy import Connection
+
+from desktop.core.errors import NewerSchema, StoreDamaged, StoreReadOnly
+from desktop.store import failures, triggers
+from desktop.store.connection import Mode, connect, engine
+from desktop.store.tables import SCHEMA
+
+MIGRATIONS = Path(__file__).parent / "migrations"
+
+
+def prepare(database: Path, *, busy_ms: int) -> None:
+    """Makes or migrates `database`; raises a StoreError, and then nothing was changed."""
+    with failures.told(database):
+        version = stored_version(database, busy_ms=busy_ms)
+        refuse_newer(database, version)
+        if version == SCHEMA:
+            return
+        if version is not None:
+            _copy(database, version, busy_ms=busy_ms)
+        _migrate(database, busy_ms=busy_ms)
+
+
+def readable_mode(database: Path, *, busy_ms: int) -> Mode:
+    """How a file in a folder that can't be written is read; raises StoreReadOnly where it can't.
+
+    A file with a live write-ahead log needs its shared memory file; without one it is read as it
+    lies. Its schema must be this version's: it can't be migrated.
+    """
+    with failures.told(database):
+        if not database.is_file():
+            raise failures.read_only(database, "there is no database")
+        version = stored_version(database, busy_ms=busy_ms)
+        refuse_newer(database, version)
+        if version != SCHEMA:
+            raise StoreReadOnly(
+                f"{database} is of an older version and can't be brought up to date, because it"
+                " may not be written.",
+                way_out="Make the data folder writable once.",
+            )
+        return _read_mode(database, busy_ms=busy_ms)
+
+
+def stored_version(database: Path, *, busy_ms: int) -> int | None:
+    """`user_version` of the file, read without changing a byte; None where there is no content."""
+    if not database.exists() or database.stat().st_size == 0:
+        return None
+    mode = _read_mode(database, busy_ms=busy_ms)
+    with closing(connect(database, mode, busy_ms=busy_ms)) as connection:
+        return _version(connection)
+
+
+def refuse_newer(database: Path, version: int | None) -> None:
+    if version is not None and version > SCHEMA:
+        raise NewerSchema(
+            f"{database} was written by a newer Nacre (schema {version}; this one knows"
+            f" {SCHEMA}). It was not touched.",
+            way_out="Start the newer Nacre, or choose another data folder with --data-dir.",
+        )
+
+
+def _read_mode(database: Path, *, busy_ms: int) -> Mode:
+    wal = database.with_name(database.name + "-wal")
+    if not _is_shared(database) and (not wal.exists() or wal.stat().st_size == 0):
+        return "sealed"
+    with closing(connect(database, "read-only", busy_ms=busy_ms)) as connection:
+        _version(connection)
+    return "read-only"
+
+
+def _is_shared(database: Path) -> bool:
+    """Whether a process has the file open now: its shared memory file lies beside it."""
+    return database.with_name(database.name + "-shm").exists()
+
+
+def _version(connection: sqlite3.Connection) -> int:
+    return int(connection.execute("PRAGMA user_version").fetchone()[0])
+
+
+def _copy(database: Path, version: int, *, busy_ms: int) -> None:
+    """The file as it was, beside it, private; a copy of the same version is replaced."""
+    target = database.with_name(f"{database.name}.before-{SCHEMA}-was-{version}")
+    part = target.with_name(f"{target.name}.{os.getpid()}.part")
+    try:
+        part.touch(mode=0o600)
+        with (
+            closing(connect(database, "read-only", busy_ms=busy_ms)) as source,
+            closing(sqlite3.connect(part)) as copy,
+        ):
+            source.backup(copy)
+            if copy.execute("PRAGMA quick_check").fetchone()[0] != "ok":
+                raise StoreDamaged(
+                    f"{database} is damaged, so it was not brought up to date.",
+                    way_out="Restore a backup, or choose another data folder.",
+                )
+        part.replace(target)
+    finally:
+        part.unlink(missing_ok=True)
+
+
+def _migrate(database: Path, *, busy_ms: int) -> None:
+    migrating = engine(database, "migrate", busy_ms=busy_ms)
+    try:
+        with migrating.connect() as connection:
+            _prepare_file(connection, busy_ms=busy_ms)
+            with connection.begin():
+                version = connection.exec_driver_sql("PRAGMA user_version").scalar_one()
+                refuse_newer(database, version)
+                if version != SCHEMA:
+                    _upgrade(connection)
+    finally:
+        migrating.dispose()
+
+
+def _prepare_file(connection: Connection, *, busy_ms: int) -> None:
+    """Write-ahead log, and room given back in steps: both before the first table."""
+    raw = connection.connection.driver_connection
+    assert isinstance(raw, sqlite3.Connection)
+    os.chmod(raw.execute("PRAGMA database_list").fetchone()[2], 0o600)  # noqa: PTH101
+    deadline = time.monotonic() + busy_ms / 1000
+    while True:
+        try:
+            raw.execute("PRAGMA auto_vacuum=INCREMENTAL")
+            raw.execute("PRAGMA journal_mode=WAL")
+            return
+        except sqlite3.OperationalError as error:
+            # SQLite does not wait for this one itself: two that start at once meet here.
+            if error.sqlite_errorcode != sqlite3.SQLITE_BUSY or time.monotonic() > deadline:
+                raise
+            time.sleep(0.02)
+
+
+def _upgrade(connection: Connection) -> None:
+    triggers.drop_all(connection)
+    config = Config()
+    config.set_main_option("script_location", str(MIGRATIONS).replace("%", "%%"))
+    config.attributes["connection"] = connection
+    command.upgrade(config, "head")
+    triggers.create_all(connection)
+    broken = connection.exec_driver_sql("PRAGMA foreign_key_check").all()
+    if broken:
+        raise sqlite3.IntegrityError(f"{len(broken)} rows point to nothing after the migration")
+    connection.exec_driver_sql(f"PRAGMA user_version={SCHEMA}")

@@ -1,0 +1,272 @@
+"""One agent's store: the TurnStore of one tab in the database.
+
+Every write is one transaction that begins with the lock; what it changed comes back as a receipt
+whose revisions are those of the committed interval (SPEC R04).
+"""
+
+from collections.abc import Callable, Sequence
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from sqlalchemy import Connection
+
+from desktop.core.chunks import LogChunk, NewChunk, Stamp, System, Text
+from desktop.core.conversation import LoadedSession
+from desktop.core.errors import PayloadError, UnknownConversation
+from desktop.core.records import Receipt, RequestRecord
+from desktop.core.status import QueuedMessage
+from desktop.store import codec, reads
+from desktop.store.blobs import Blobs
+from desktop.store.lanes import Lanes
+from desktop.store.leases import Leases
+
+_HEAD = (
+    "SELECT coalesce((SELECT max(seq) FROM chunks WHERE tab_id = tabs.id), forked_at_seq, 0)"
+    " FROM tabs WHERE id = ? AND purged_at IS NULL"
+)
+_INSERT = (
+    "INSERT INTO chunks(id, tab_id, seq, turn_id, step, role, type, data_json, created_at,"
+    " provider, model, search_text) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
+)
+_KEEP_BLOB = (
+    "INSERT INTO blobs(sha256, size, media_type) VALUES (?, ?, ?) ON CONFLICT(sha256) DO NOTHING"
+)
+
+
+class SqlSession:
+    """The TurnStore of `session_id`."""
+
+    def __init__(
+        self,
+        tab_id: str,
+        *,
+        lanes: Lanes,
+        blobs: Blobs,
+        leases: Leases,
+        now_ms: Callable[[], int],
+    ) -> None:
+        self._tab_id = tab_id
+        self._lanes = lanes
+        self._blobs = blobs
+        self._leases = leases
+        self._now_ms = now_ms
+
+    @property
+    def session_id(self) -> str:
+        return self._tab_id
+
+    async def append(self, chunks: Sequence[NewChunk]) -> Receipt:
+        return await self._lanes.write(partial(self._append, new=tuple(chunks)))
+
+    async def load(self) -> LoadedSession:
+        return await self._lanes.load(
+            lambda connection: reads.read_session(connection, self._tab_id, self._blobs)
+        )
+
+    async def active_model(self) -> Stamp | None:
+        return await self._lanes.read(lambda connection: reads.read_stamp(connection, self._tab_id))
+
+    async def start_request(self, record: RequestRecord) -> Receipt:
+        return await self._lanes.write(partial(self._put_request, record=record))
+
+    async def finish_request(self, record: RequestRecord) -> Receipt:
+        return await self._lanes.write(partial(self._put_request, record=record))
+
+    async def requests(self) -> tuple[RequestRecord, ...]:
+        return await self._lanes.read(
+            lambda connection: reads.read_requests(connection, self._tab_id)
+        )
+
+    async def queued(self) -> tuple[QueuedMessage, ...]:
+        return await self._lanes.read(self._queued)
+
+    async def enqueue(self, message: QueuedMessage) -> None:
+        await self._lanes.write(partial(self._enqueue, message=message))
+
+    async def cancel_queued(self, message_id: str) -> QueuedMessage | None:
+        return await self._lanes.write(partial(self._cancel, message_id=message_id))
+
+    async def take_queued(self, *, turn_id: str, step: int, stamp: Stamp) -> Receipt | None:
+        return await self._lanes.write(
+            partial(self._take_queued, turn_id=turn_id, step=step, stamp=stamp)
+        )
+
+    async def acquire_lease(self) -> None:
+        await self._lanes.write(lambda connection: self._leases.acquire(connection, self._tab_id))
+
+    async def release_lease(self) -> None:
+        await self._lanes.write(lambda connection: self._leases.release(connection, self._tab_id))
+
+    async def keep_file(self, path: Path, media_type: str) -> tuple[str, int]:
+        sha256, size = await self._lanes.file(lambda: self._blobs.take(path))
+
+        def job(connection: Connection) -> None:
+            connection.exec_driver_sql(_KEEP_BLOB, (sha256, size, codec.clean(media_type)))
+
+        await self._lanes.write(job)
+        return sha256, size
+
+    def _append(self, connection: Connection, new: Sequence[NewChunk]) -> Receipt:
+        head = connection.exec_driver_sql(_HEAD, (self._tab_id,)).scalar_one_or_none()
+        if head is None:
+            raise UnknownConversation("No conversation has this id.", detail=self._tab_id)
+        base = reads.read_revision(connection, self._tab_id)
+        if not new:
+            return Receipt(self._tab_id, base, base)
+        now = self._now_ms()
+        chunks = tuple(
+            _placed(one, tab_id=self._tab_id, seq=head + place, created_at=now)
+            for place, one in enumerate(new, start=1)
+        )
+        connection.exec_driver_sql(_INSERT, [self._row(connection, chunk) for chunk in chunks])
+        if any(_is_message(chunk) for chunk in chunks):
+            connection.exec_driver_sql(
+                "UPDATE tabs SET last_message_at = ? WHERE id = ?", (now, self._tab_id)
+            )
+        revision = reads.read_revision(connection, self._tab_id)
+        return Receipt(self._tab_id, base, revision, chunks=chunks)
+
+    def _row(self, connection: Connection, chunk: LogChunk) -> tuple[Any, ...]:
+        """The columns of a chunk, its attached texts kept first."""
+        encoded = codec.encode(chunk.data)
+        for text in encoded.texts:
+            self._blobs.write(text.sha256, text.content)
+            connection.exec_driver_sql(
+                _KEEP_BLOB, (text.sha256, len(text.content), codec.clean(text.media_type))
+            )
+        return (
+            chunk.id,
+            chunk.tab_id,
+            chunk.seq,
+            chunk.turn_id,
+            chunk.step,
+            chunk.role,
+            chunk.type,
+            encoded.data_json,
+            chunk.created_at,
+            chunk.stamp.provider or None,
+            chunk.stamp.model or None,
+            encoded.search_text,
+        )
+
+    def _put_request(self, connection: Connection, record: RequestRecord) -> Receipt:
+        reads.lineage(connection, self._tab_id)
+        base = reads.read_revision(connection, self._tab_id)
+        connection.exec_driver_sql(
+            "INSERT INTO model_requests(id, tab_id, turn_id, step, message_id, provider, model,"
+            " stop_reason, usage_json, started_at, ended_at, error_json)"
+            " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
+            " ON CONFLICT(id) DO UPDATE SET message_id = excluded.message_id,"
+            " provider = excluded.provider, model = excluded.model,"
+            " stop_reason = excluded.stop_reason, usage_json = excluded.usage_json,"
+            " started_at = excluded.started_at, ended_at = excluded.ended_at,"
+            " error_json = excluded.error_json",
+            (
+                record.id,
+                self._tab_id,
+                record.turn_id,
+                record.step,
+                _cleaned(record.message_id),
+                codec.clean(record.provider),
+                codec.clean(record.model),
+                _cleaned(record.stop_reason),
+                None if record.usage is None else codec.to_json(record.usage),
+                record.started_at,
+                record.ended_at,
+                None if record.error is None else codec.to_json(record.error),
+            ),
+        )
+        revision = reads.read_revision(connection, self._tab_id)
+        return Receipt(self._tab_id, base, revision, requests=(record,))
+
+    def _queued(self, connection: Connection) -> tuple[QueuedMessage, ...]:
+        rows = connection.exec_driver_sql(
+            "SELECT id, created_at, data_json FROM queued_messages WHERE tab_id = ?"
+            " ORDER BY ordinal",
+            (self._tab_id,),
+        ).all()
+        return tuple(self._message_of(row) for row in rows)
+
+    def _message_of(self, row: Any) -> QueuedMessage:
+        """A damaged row's text is offered as it lies there, rather than lost."""
+        id_, created_at, data_json = row
+        try:
+            payload = codec.decode("text", data_json)
+        except PayloadError:
+            payload = Text(data_json)
+        assert isinstance(payload, Text)
+        return QueuedMessage(
+            id=id_,
+            tab_id=self._tab_id,
+            text=payload.text,
+            created_at=created_at,
+            attachments=payload.attachments,
+        )
+
+    def _enqueue(self, connection: Connection, message: QueuedMessage) -> None:
+        reads.lineage(connection, self._tab_id)
+        data: dict[str, Any] = {"text": message.text}
+        if message.attachments:
+            data["attachments"] = [dict(one) for one in message.attachments]
+        connection.exec_driver_sql(
+            "INSERT INTO queued_messages(id, tab_id, data_json, created_at) VALUES (?, ?, ?, ?)"
+            " ON CONFLICT(id) DO NOTHING",
+            (message.id, self._tab_id, codec.to_json(data), message.created_at),
+        )
+
+    def _cancel(self, connection: Connection, message_id: str) -> QueuedMessage | None:
+        row = connection.exec_driver_sql(
+            "DELETE FROM queued_messages WHERE tab_id = ? AND id = ?"
+            " RETURNING id, created_at, data_json",
+            (self._tab_id, message_id),
+        ).first()
+        return None if row is None else self._message_of(row)
+
+    def _take_queued(
+        self, connection: Connection, *, turn_id: str, step: int, stamp: Stamp
+    ) -> Receipt | None:
+        messages = self._queued(connection)
+        if not messages:
+            return None
+        connection.exec_driver_sql("DELETE FROM queued_messages WHERE tab_id = ?", (self._tab_id,))
+        return self._append(
+            connection,
+            [
+                NewChunk(
+                    id=message.id,
+                    turn_id=turn_id,
+                    role="user",
+                    data=Text(message.text, attachments=message.attachments),
+                    step=step,
+                    stamp=stamp,
+                )
+                for message in messages
+            ],
+        )
+
+
+def _placed(new: NewChunk, *, tab_id: str, seq: int, created_at: int) -> LogChunk:
+    """The chunk with its place, its column texts as the columns can hold them."""
+    return LogChunk(
+        id=codec.clean(new.id),
+        tab_id=tab_id,
+        seq=seq,
+        turn_id=codec.clean(new.turn_id),
+        step=new.step,
+        role=new.role,
+        data=new.data,
+        created_at=created_at,
+        stamp=Stamp(codec.clean(new.stamp.provider), codec.clean(new.stamp.model)),
+    )
+
+
+def _is_message(chunk: LogChunk) -> bool:
+    """A person's text or the end of a turn: what moves a conversation up in the list."""
+    if isinstance(chunk.data, System):
+        return chunk.data.kind == "turn_end"
+    return chunk.role == "user"
+
+
+def _cleaned(text: str | None) -> str | None:
+    return None if text is None else codec.clean(text)

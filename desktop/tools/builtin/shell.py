@@ -1,0 +1,199 @@
+"""The tool `shell`: one command line in the workspace, kept from hanging and growing."""
+
+import asyncio
+import os
+import shutil
+import uuid
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import cast
+
+from desktop.core.chunks import Json
+from desktop.core.errors import ToolFailed
+from desktop.core.permissions import Act
+from desktop.core.tools import Scene, ToolOutcome, ToolSpec
+from desktop.tools import arguments as given
+from desktop.tools import commands
+from desktop.tools.output import Drain, Kept
+from desktop.tools.places import find
+from desktop.tools.processes import Command, Ended, Family
+from desktop.tools.threads import read_off_loop, write_off_loop
+
+_LONGEST = 100_000  # a single argument of a program has a limit of about 128 KB on Linux
+_MOST_SECONDS = 600
+_QUIT_GRACE = 1.0
+
+_SPEC = ToolSpec(
+    name="shell",
+    description=(
+        "Runs a command with bash (PowerShell on Windows) in the workspace. No input, no "
+        "terminal; each call is a new shell. Long output is cut in the middle."
+    ),
+    input_schema={
+        "type": "object",
+        "properties": {
+            "command": {"type": "string"},
+            "timeout": {"type": "integer", "description": "Seconds, at most 600; default 120"},
+        },
+        "required": ["command"],
+    },
+)
+
+
+class Stopped(asyncio.CancelledError):
+    """The cancellation of a run, with what the command had brought until then."""
+
+    def __init__(self, outcome: ToolOutcome) -> None:
+        super().__init__("stopped")
+        self.outcome = outcome
+
+
+@dataclass(frozen=True, slots=True)
+class _Prepared:
+    command: str
+    argv: tuple[str, ...]
+    seconds: float
+
+
+class Shell:
+    """Runs commands and remembers what they left running, so that `close` can end it."""
+
+    def __init__(self) -> None:
+        self._left: list[Family] = []
+
+    @property
+    def spec(self) -> ToolSpec:
+        return _SPEC
+
+    async def prepare(self, arguments: Json, scene: Scene) -> Act:
+        command = given.text(arguments, "command")
+        _check(command)
+        limit = round(scene.time_limit)
+        seconds = given.number(arguments, "timeout", default=limit, least=1, most=_MOST_SECONDS)
+        argv, place = await read_off_loop(
+            lambda _: (_argv(scene.environment.get("PATH"), command), find(".", scene))
+        )
+        return Act(
+            tool=_SPEC.name,
+            kind="execute",
+            sentence="Run a command",
+            detail=command,
+            detail_kind="command",
+            where=place.shown,
+            writes=("",),
+            network=True,
+            coverable_by=commands.coverable_by(command),
+            offer=commands.offer(command),
+            prepared=_Prepared(command, argv, float(seconds)),
+        )
+
+    async def run(self, act: Act, scene: Scene, report: Callable[[str], None]) -> ToolOutcome:
+        prepared = cast("_Prepared", act.prepared)
+        mark = uuid.uuid4().hex
+        drain = Drain(
+            scene.spool / f"{mark}.out", cap=scene.result_bytes, spool_cap=scene.spool_bytes
+        )
+        command = Command(
+            prepared.argv,
+            folder=scene.workspace,
+            environment=scene.environment,
+            mark=mark,
+            drain=drain,
+        )
+        await self._forget_ended()
+        try:
+            ended, left = await command.run(limit=prepared.seconds, report=report)
+        except (OSError, ValueError) as error:
+            drain.discard()
+            raise ToolFailed(
+                "The command could not be started.", detail=f"{type(error).__name__}: {error}"
+            ) from error
+        if left is not None:
+            self._left.append(left)
+        outcome = _outcome(drain, ended, scene, prepared.seconds)
+        if ended.stopped:
+            raise Stopped(outcome)
+        return outcome
+
+    async def close(self) -> None:
+        """Ends what commands left running; for the program's end. Takes about a second at most."""
+        left, self._left = self._left, []
+        if left:
+            await write_off_loop(lambda: _end_all(left))
+
+    async def _forget_ended(self) -> None:
+        gone = await read_off_loop(lambda _: [one for one in self._left if not one.is_alive()])
+        for family in gone:
+            family.release()
+            self._left.remove(family)
+
+
+def _end_all(left: list[Family]) -> None:
+    for family in left:
+        family.end(_QUIT_GRACE / len(left))
+        family.release()
+
+
+def _check(command: str) -> None:
+    if not command.strip():
+        raise ToolFailed("The command is empty.")
+    if "\0" in command:
+        raise ToolFailed("The command holds a NUL character; no shell can run that.")
+    if len(command.encode("utf-8", "surrogatepass")) > _LONGEST:
+        raise ToolFailed("The command is too long; write it into a file and run that.")
+    try:
+        command.encode("utf-8")
+    except UnicodeEncodeError as error:
+        raise ToolFailed("The command holds half a character (a lone surrogate).") from error
+
+
+def _argv(path: str | None, command: str) -> tuple[str, ...]:
+    """The shell of this system, without the person's start-up files."""
+    if os.name != "posix":
+        program = shutil.which("pwsh", path=path) or shutil.which("powershell", path=path)
+        if program is None:
+            return ("cmd.exe", "/d", "/s", "/c", command)
+        return (program, "-NoLogo", "-NoProfile", "-NonInteractive", "-Command", command)
+    bash = shutil.which("bash", path=path)
+    if bash is None:
+        return ("/bin/sh", "-c", command)
+    return (bash, "--noprofile", "--norc", "-c", command)
+
+
+def _outcome(drain: Drain, ended: Ended, scene: Scene, seconds: float) -> ToolOutcome:
+    kept = drain.close(limit=scene.result_bytes)
+    notes = [note for note in (*_notes(ended, seconds), drain.spool_note) if note]
+    text = kept.text
+    if not text.strip():
+        text = "[no output]" if not kept.size else "[nothing visible in the output]"
+    separator = "" if text.endswith("\n") else "\n"
+    if notes:
+        text = f"{text}{separator}[{' '.join(notes)}]"
+    failed = ended.exit_code != 0 or ended.timed_out or ended.stopped
+    return ToolOutcome(text, is_error=failed, shell=_facts(ended, kept), full=kept.full)
+
+
+def _facts(ended: Ended, kept: Kept) -> Json:
+    return {
+        "exitCode": ended.exit_code if ended.exit_code >= 0 else 128 - ended.exit_code,
+        "durationMs": round(ended.seconds * 1000),
+        "timedOut": ended.timed_out,
+        "stopped": ended.stopped,
+        "stillRunning": ended.still_running,
+        "bytes": kept.size,
+    }
+
+
+def _notes(ended: Ended, seconds: float) -> list[str]:
+    notes: list[str] = []
+    if ended.stopped:
+        notes.append("Stopped by the person.")
+    elif ended.timed_out:
+        notes.append(f"Ended: it ran longer than its limit of {seconds:g} seconds.")
+    elif ended.exit_code < 0:
+        notes.append(f"Ended by signal {-ended.exit_code}.")
+    elif ended.exit_code:
+        notes.append(f"Exit code {ended.exit_code}.")
+    if ended.still_running:
+        notes.append("A process that it started goes on in the background.")
+    return notes

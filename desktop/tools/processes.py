@@ -1,0 +1,379 @@
+"""Runs one command to its end: its exit ends it, not its pipe; nothing of it stays unasked.
+
+A command gets a session of its own, `/dev/null` as input and one pipe for what it prints. Two
+threads wait for its exit and its output; the loop is only ever called back, so any asyncio loop
+will do. On POSIX a small watcher process (`sh`) outlives Nacre for a moment: when Nacre ends in
+whatever way, the watcher's input closes and it ends what the command left running (SPEC U32).
+On Linux every process started by the command is found again by a mark in its environment, also
+those in a session of their own; elsewhere the process group is what can be found.
+"""
+
+import asyncio
+import os
+import selectors
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+from desktop.tools import threads
+from desktop.tools.output import Drain
+
+MARK = "NACRE_COMMAND"
+READ = 65_536
+TERM_GRACE = 3.0
+STOP_GRACE = 0.5
+LINGER = 0.5  # how long a pipe that others hold open is still read after the shell's exit
+REPORT_EVERY = 0.05
+
+_POSIX = os.name == "posix"
+_PROC = Path("/proc")
+
+# Reads the group and the mark, then waits: a line means "all over", the end of input means that
+# Nacre is gone. It is started twice removed, so that nobody has to wait for it.
+_WATCHER = r"""
+exec 3<&0
+(
+  read -r group mark <&3 || exit 0
+  read -r done <&3 && exit 0
+  marked() {
+    for file in $(grep -lsaF "$mark" /proc/[0-9]*/environ 2>/dev/null); do
+      pid=${file#/proc/}; kill "-$1" "${pid%%/*}" 2>/dev/null
+    done
+  }
+  kill -TERM "-$group" 2>/dev/null; marked TERM
+  sleep 1
+  kill -KILL "-$group" 2>/dev/null; marked KILL; marked KILL
+) </dev/null >/dev/null 2>&1 &
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Ended:
+    """How a command ended. `still_running` processes were started by it and go on."""
+
+    exit_code: int
+    seconds: float
+    timed_out: bool = False
+    stopped: bool = False
+    still_running: bool = False
+
+
+class Command:
+    """One command from its start to its end, with everything that it starts."""
+
+    def __init__(
+        self,
+        argv: Sequence[str | bytes],
+        *,
+        folder: Path,
+        environment: Mapping[str, str],
+        mark: str,
+        drain: Drain,
+    ) -> None:
+        self._argv = argv
+        self._folder = folder
+        self._environment = {**environment, MARK: mark}
+        self._drain = drain
+        self._family = Family(mark)
+        self._exited = threading.Event()
+        self._wake = (-1, -1)
+
+    async def run(
+        self, *, limit: float, report: Callable[[str], None]
+    ) -> tuple[Ended, "Family | None"]:
+        """Runs it; the family is handed over when something of it goes on.
+
+        Raises OSError when it can't start. Cancelling stops it within a second: then the result
+        says `stopped` and the caller has to raise the cancellation again.
+        """
+        loop = asyncio.get_running_loop()
+        started = time.monotonic()
+        starting = threads.start(self._start, "command-start")
+        stopped = await threads.outlast(starting)
+        process = starting.result()
+        gone, fresh = asyncio.Event(), asyncio.Event()
+        waiter = threading.Thread(
+            target=self._wait, args=(process, loop, gone), name="command-exit", daemon=True
+        )
+        reader = threading.Thread(
+            target=self._read, args=(process, loop, fresh), name="command-output", daemon=True
+        )
+        waiter.start()
+        reader.start()
+        teller = loop.create_task(self._tell(fresh, report))
+        timed_out = False
+        try:
+            async with asyncio.timeout(0 if stopped else limit):
+                await gone.wait()
+        except TimeoutError:
+            timed_out = not stopped
+        except asyncio.CancelledError:
+            stopped = True
+        grace = STOP_GRACE if stopped else TERM_GRACE if timed_out else None
+        finishing = threads.start(lambda: self._finish(waiter, reader, grace), "command-finish")
+        stopped = await self._wait_finished(finishing) or stopped
+        teller.cancel()
+        with suppress(asyncio.CancelledError):
+            await teller
+        report(self._drain.live())
+        ended = Ended(
+            exit_code=process.returncode,
+            seconds=time.monotonic() - started,
+            timed_out=timed_out,
+            stopped=stopped,
+            still_running=finishing.result(),
+        )
+        if ended.still_running:
+            return ended, self._family
+        self._family.release()
+        return ended, None
+
+    async def _wait_finished(self, finishing: "asyncio.Future[bool]") -> bool:
+        """Whether it was cancelled in the meantime: then there is no more grace."""
+        cancelled = False
+        while not finishing.done():
+            try:
+                await asyncio.wait([finishing])
+            except asyncio.CancelledError:
+                cancelled = True
+                self._family.hurry()
+        return cancelled
+
+    def _start(self) -> "subprocess.Popen[bytes]":
+        if _POSIX:
+            self._wake = os.pipe()
+        try:
+            self._family.watch()
+            process = subprocess.Popen(
+                self._argv,
+                cwd=self._folder,
+                env=self._environment,
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.STDOUT,
+                bufsize=0,
+                start_new_session=_POSIX,
+                creationflags=0 if _POSIX else _windows_flags(),
+            )
+        except BaseException:
+            self._family.release()
+            self._close_wake()
+            raise
+        self._family.begin(process.pid)
+        return process
+
+    def _wait(
+        self,
+        process: "subprocess.Popen[bytes]",
+        loop: asyncio.AbstractEventLoop,
+        gone: asyncio.Event,
+    ) -> None:
+        process.wait()
+        self._exited.set()
+        if _POSIX:
+            os.write(self._wake[1], b"x")
+        with suppress(RuntimeError):  # the loop was closed under us
+            loop.call_soon_threadsafe(gone.set)
+
+    def _read(
+        self,
+        process: "subprocess.Popen[bytes]",
+        loop: asyncio.AbstractEventLoop,
+        fresh: asyncio.Event,
+    ) -> None:
+        """Takes what is printed until the pipe ends, or until the command is over and quiet."""
+        pipe = process.stdout
+        assert pipe is not None
+        with pipe:
+            for chunk in self._pieces(pipe.fileno()):
+                self._drain.feed(chunk)
+                if not fresh.is_set():
+                    with suppress(RuntimeError):
+                        loop.call_soon_threadsafe(fresh.set)
+
+    def _pieces(self, pipe: int) -> Iterator[bytes]:
+        if not _POSIX:
+            while chunk := os.read(pipe, READ):
+                yield chunk
+            return
+        os.set_blocking(pipe, False)
+        with selectors.DefaultSelector() as selector:
+            selector.register(pipe, selectors.EVENT_READ)
+            selector.register(self._wake[0], selectors.EVENT_READ)
+            until: float | None = None
+            while True:
+                left = None if until is None else until - time.monotonic()
+                if left is not None and left <= 0:
+                    return
+                ready = {key.fd for key, _ in selector.select(left)}
+                if self._wake[0] in ready:
+                    selector.unregister(self._wake[0])
+                    until = time.monotonic() + LINGER
+                if pipe in ready:
+                    with suppress(BlockingIOError):
+                        chunk = os.read(pipe, READ)
+                        if not chunk:
+                            return
+                        yield chunk
+
+    async def _tell(self, fresh: asyncio.Event, report: Callable[[str], None]) -> None:
+        while True:
+            await fresh.wait()
+            fresh.clear()
+            report(self._drain.live())
+            await asyncio.sleep(REPORT_EVERY)
+
+    def _finish(
+        self, waiter: threading.Thread, reader: threading.Thread, grace: float | None
+    ) -> bool:
+        """Ends the command if it must (with that grace), waits for its threads; what goes on?"""
+        if grace is not None:
+            self._family.end(grace, self._exited)
+        waiter.join()
+        # On Windows a pipe that a child holds can't be left; that reader is a daemon.
+        reader.join(None if _POSIX else LINGER)
+        self._close_wake()
+        return self._family.is_alive()
+
+    def _close_wake(self) -> None:
+        for end in self._wake:
+            if end >= 0:
+                os.close(end)
+        self._wake = (-1, -1)
+
+
+class Family:
+    """All processes that one command started, and the watcher that ends them after Nacre."""
+
+    def __init__(self, mark: str) -> None:
+        self._mark = f"{MARK}={mark}"
+        self._group = 0
+        self._pipe = -1
+        self._hurry = threading.Event()
+
+    def watch(self) -> None:
+        """Starts the watcher, before there is anything to watch."""
+        if not _POSIX:
+            return
+        read, self._pipe = os.pipe()
+        try:
+            subprocess.run(
+                ["/bin/sh", "-c", _WATCHER],
+                stdin=read,
+                stdout=subprocess.DEVNULL,
+                stderr=subprocess.DEVNULL,
+                env={"PATH": os.defpath},
+                cwd="/",
+                start_new_session=True,
+                check=False,
+            )
+        finally:
+            os.close(read)
+
+    def begin(self, leader: int) -> None:
+        self._group = leader
+        self._say(f"{leader} {self._mark}\n")
+
+    def release(self) -> None:
+        """Nothing of it is left; the watcher may go."""
+        self._say("done\n")
+        if self._pipe >= 0:
+            os.close(self._pipe)
+            self._pipe = -1
+
+    def hurry(self) -> None:
+        """No more grace."""
+        self._hurry.set()
+
+    def is_alive(self) -> bool:
+        """Whether any process of it still runs (a zombie does not)."""
+        if not _POSIX:
+            return False
+        return self._group_alive() or bool(self._members())
+
+    def end(self, grace: float, exited: threading.Event | None = None) -> None:
+        """TERM to all of it, then KILL to whatever is left after `grace` seconds."""
+        if not _POSIX:
+            _end_windows(self._group)
+            return
+        self._signal(signal.SIGTERM)
+        until = time.monotonic() + grace
+        while time.monotonic() < until and not self._hurry.is_set():
+            if (exited is None or exited.is_set()) and not self.is_alive():
+                return
+            self._hurry.wait(0.02)
+        for _ in range(5):
+            self._signal(signal.SIGKILL)
+            if not self.is_alive():
+                return
+            time.sleep(0.02)
+
+    def _say(self, line: str) -> None:
+        if self._pipe >= 0:
+            with suppress(OSError):
+                os.write(self._pipe, line.encode())
+
+    def _signal(self, number: int) -> None:
+        with suppress(ProcessLookupError, PermissionError):
+            os.killpg(self._group, number)
+        for pid in self._members():
+            with suppress(ProcessLookupError, PermissionError):
+                os.kill(pid, number)
+
+    def _group_alive(self) -> bool:
+        try:
+            os.killpg(self._group, 0)
+        except (ProcessLookupError, PermissionError):
+            return False
+        return not _PROC_READABLE or any(_group_of(pid) == self._group for pid in _pids())
+
+    def _members(self) -> list[int]:
+        """Living processes that carry the mark; one that cleared its environment is not found."""
+        if not _PROC_READABLE:
+            return []
+        mark = self._mark.encode()
+        return [pid for pid in _pids() if mark in _read_proc(pid, "environ").split(b"\0")]
+
+
+_PROC_READABLE = sys.platform == "linux" and (_PROC / "self" / "environ").exists()
+
+
+def _pids() -> list[int]:
+    return [int(name) for name in os.listdir(_PROC) if name.isdigit()]  # noqa: PTH208 (a snapshot)
+
+
+def _read_proc(pid: int, name: str) -> bytes:
+    try:
+        return (_PROC / str(pid) / name).read_bytes()
+    except OSError:
+        return b""
+
+
+def _group_of(pid: int) -> int | None:
+    """The process group of a living process; None for a zombie and for one that is gone."""
+    fields = _read_proc(pid, "stat").rpartition(b")")[2].split()
+    return int(fields[2]) if len(fields) > 2 and fields[0] not in (b"Z", b"X") else None
+
+
+def _windows_flags() -> int:
+    return int(
+        getattr(subprocess, "CREATE_NEW_PROCESS_GROUP", 0)
+        | getattr(subprocess, "CREATE_NO_WINDOW", 0)
+    )
+
+
+def _end_windows(leader: int) -> None:
+    """Ends the tree under a process by the system's own program."""
+    subprocess.run(
+        ["taskkill", "/T", "/F", "/PID", str(leader)],
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+        check=False,
+    )

@@ -1,0 +1,79 @@
+"""Every action of the program, declared once: its menu, its words, its keys (LOOK.md "Keys").
+
+The window makes menus and shortcuts from this list; the list of shortcuts in Help is the same list.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+from PySide6.QtGui import QAction, QKeySequence
+from PySide6.QtWidgets import QMainWindow, QMenu
+
+
+@dataclass(frozen=True, slots=True)
+class ActionSpec:
+    """One entry of a menu. `keys` are portable texts; the first is shown. `needs_doors`: it can
+    only be used once the log is open."""
+
+    name: str
+    menu: str
+    text: str
+    keys: tuple[str, ...] = ()
+    needs_doors: bool = True
+
+
+MENUS = ("File", "Edit", "View", "Conversation", "Go", "Help")
+ACTIONS: tuple[ActionSpec, ...] = (
+    ActionSpec("new", "File", "New conversation", ("Ctrl+N", "Ctrl+T"), needs_doors=False),
+    ActionSpec("open_folder", "File", "Open folder…", ("Ctrl+O",)),
+    ActionSpec("close_tab", "File", "Close", ("Ctrl+W",)),
+    ActionSpec("reopen_tab", "File", "Reopen closed conversation", ("Ctrl+Shift+T",)),
+    ActionSpec("settings", "File", "Settings…", ("Ctrl+,",)),
+    ActionSpec("quit", "File", "Quit", ("Ctrl+Q",), needs_doors=False),
+    ActionSpec("copy", "Edit", "Copy", ("Ctrl+C",), needs_doors=False),
+    ActionSpec("select_all", "Edit", "Select all", ("Ctrl+A",), needs_doors=False),
+    ActionSpec("find_conversation", "Edit", "Find conversations", ("Ctrl+Shift+F",)),
+    ActionSpec("sidebar", "View", "Sidebar", ("Ctrl+B",), needs_doors=False),
+    ActionSpec("zoom_in", "View", "Larger text", ("Ctrl++", "Ctrl+="), needs_doors=False),
+    ActionSpec("zoom_out", "View", "Smaller text", ("Ctrl+-",), needs_doors=False),
+    ActionSpec("zoom_reset", "View", "Normal text size", ("Ctrl+0",), needs_doors=False),
+    ActionSpec("stop", "Conversation", "Stop", ()),
+    ActionSpec("retry", "Conversation", "Try again", ("Ctrl+R",)),
+    ActionSpec("rename", "Conversation", "Rename…", ("F2",)),
+    ActionSpec("write", "Go", "Message field", ("Ctrl+L",), needs_doors=False),
+    ActionSpec("next_tab", "Go", "Next conversation", ("Ctrl+Tab", "Ctrl+PgDown")),
+    ActionSpec("previous_tab", "Go", "Previous conversation", ("Ctrl+Shift+Tab", "Ctrl+PgUp")),
+    ActionSpec("next_region", "Go", "Next region", ("F6",), needs_doors=False),
+    ActionSpec("to_end", "Go", "End of the conversation", ("Ctrl+End",)),
+    ActionSpec("shortcuts", "Help", "Keyboard shortcuts", ("Ctrl+/",), needs_doors=False),
+    ActionSpec("tour", "Help", "Play the tour", ()),
+    ActionSpec("about", "Help", "About Nacre", (), needs_doors=False),
+)
+
+
+def build_menus(
+    window: QMainWindow, slots: Mapping[str, Callable[[], object]]
+) -> dict[str, QAction]:
+    """Fills the menu bar; every declared action must have its slot. Returns them by name."""
+    menus: dict[str, QMenu] = {name: window.menuBar().addMenu(window.tr(name)) for name in MENUS}
+    made: dict[str, QAction] = {}
+    for spec in ACTIONS:
+        action = QAction(window.tr(spec.text), window)
+        action.setObjectName(f"action.{spec.name}")
+        action.setShortcuts([QKeySequence(keys) for keys in spec.keys])
+        action.setEnabled(not spec.needs_doors)
+        slot = slots[spec.name]
+        action.triggered.connect(lambda _=False, slot=slot: slot())
+        menus[spec.menu].addAction(action)
+        made[spec.name] = action
+    return made
+
+
+def shortcut_lines() -> list[tuple[str, str]]:
+    """`(what, keys)` for the list in Help, with the keys as this platform writes them."""
+    native = QKeySequence.SequenceFormat.NativeText
+    return [
+        (spec.text, " · ".join(QKeySequence(keys).toString(native) for keys in spec.keys))
+        for spec in ACTIONS
+        if spec.keys
+    ]

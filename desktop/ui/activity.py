@@ -1,0 +1,62 @@
+"""One line that says what the agent does right now: working for 12 s, trying again in 5 s.
+
+A steady elapsed time at one tick a second, only while something runs (LOOK.md "Motion").
+"""
+
+from collections.abc import Callable
+
+from PySide6.QtCore import QTimer
+from PySide6.QtWidgets import QLabel, QWidget
+
+from desktop.core.status import TabStatus
+from desktop.ui import words
+
+
+class ActivityLine(QLabel):
+    """`now_ms` is the clock that the statuses were made with (ms UTC)."""
+
+    def __init__(self, now_ms: Callable[[], int], parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setObjectName("activityLine")
+        self.setProperty("muted", True)
+        self._now_ms = now_ms
+        self._status: TabStatus | None = None
+        self._tick = QTimer(self, interval=1000)
+        self._tick.timeout.connect(self._refresh)
+        self.hide()
+
+    def show_status(self, status: TabStatus) -> None:
+        self._status = status
+        ticking = status.phase == "running" or status.retry is not None
+        if ticking and not self._tick.isActive():
+            self._tick.start()
+        elif not ticking:
+            self._tick.stop()
+        self._refresh()
+
+    def _refresh(self) -> None:
+        text = self._text(self._status) if self._status else ""
+        if text != self.text():
+            self.setText(text)
+        self.setVisible(bool(text))
+
+    def _text(self, status: TabStatus) -> str:
+        now = self._now_ms()
+        if status.phase == "elsewhere":
+            return self.tr("This conversation runs in another window of Nacre ({holder}).").format(
+                holder=status.holder
+            )
+        if status.stopping:
+            return self.tr("Stopping…")
+        if status.retry is not None:
+            left = max(0, status.retry.until - now)
+            return self.tr("{reason} Trying again in {time} (attempt {attempt}).").format(
+                reason=status.retry.reason,
+                time=words.seconds(left + 999),
+                attempt=status.retry.attempt + 1,
+            )
+        if status.phase == "running":
+            if status.questions:
+                return self.tr("Waiting for your answer")
+            return self.tr("Working · {time}").format(time=words.seconds(now - status.since))
+        return ""

@@ -1,0 +1,384 @@
+"""Where the person writes, and everything about sending beside it (LOOK.md "The window").
+
+Enter sends unless an input method is composing; Shift+Enter breaks the line. A large paste becomes
+an attachment, so that the field stays quick (SPEC U07). Knows nothing of agents: it emits signals.
+"""
+
+from collections.abc import Sequence
+from typing import Any
+
+from PySide6.QtCore import QMimeData, Qt, QTimer, Signal
+from PySide6.QtGui import QInputMethodEvent, QKeyEvent, QResizeEvent
+from PySide6.QtWidgets import (
+    QComboBox,
+    QFrame,
+    QHBoxLayout,
+    QLabel,
+    QPlainTextEdit,
+    QPushButton,
+    QSizePolicy,
+    QStackedLayout,
+    QToolButton,
+    QVBoxLayout,
+    QWidget,
+)
+
+from desktop.core.model import ModelInfo, Spent
+from desktop.core.permissions import PermissionMode
+from desktop.settings import PERMISSION_MODE
+from desktop.ui import words
+from desktop.ui.context_ring import ContextRing
+from desktop.ui.theme import Theme
+
+LONG_PASTE = 64 * 1024
+_MODES: tuple[PermissionMode, ...] = ("read-only", "ask", "accept-edits", "auto")
+_EFFORT_WORDS = {
+    "": "Effort: default",
+    "low": "Effort: low",
+    "medium": "Effort: medium",
+    "high": "Effort: high",
+    "xhigh": "Effort: very high",
+    "max": "Effort: highest",
+}
+_MODE_WORDS = {
+    "read-only": "Only read",
+    "ask": "Ask before changes",
+    "accept-edits": "Accept edits",
+    "auto": "Act without asking",
+}
+
+
+class MessageField(QPlainTextEdit):
+    """The text field itself. `submitted` on the send key, `recalled` on ↑ in the empty field."""
+
+    submitted = Signal()
+    recalled = Signal()
+    mode_cycled = Signal()
+    stop_wanted = Signal()
+    long_paste = Signal(str)
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setObjectName("composer")
+        self.setAccessibleName(self.tr("Message"))
+        self.setPlaceholderText(self.tr("Write to the agent"))
+        self.setTabChangesFocus(True)
+        self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
+        self.setFrameShape(QFrame.Shape.NoFrame)
+        self.send_with_ctrl = False
+        self._composing = False
+
+    def inputMethodEvent(self, event: QInputMethodEvent) -> None:
+        self._composing = bool(event.preeditString())
+        super().inputMethodEvent(event)
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        if self._composing:
+            super().keyPressEvent(event)
+            return
+        key, modifiers = event.key(), event.modifiers()
+        shift = bool(modifiers & Qt.KeyboardModifier.ShiftModifier)
+        ctrl = bool(modifiers & Qt.KeyboardModifier.ControlModifier)
+        if key in (Qt.Key.Key_Return, Qt.Key.Key_Enter):
+            if self._sends(shift=shift, ctrl=ctrl):
+                self.submitted.emit()
+            else:
+                self.insertPlainText("\n")
+                self.ensureCursorVisible()
+        elif key == Qt.Key.Key_Escape and not modifiers:
+            self.stop_wanted.emit()
+        elif key == Qt.Key.Key_Backtab:
+            self.mode_cycled.emit()
+        elif key == Qt.Key.Key_Up and self.document().isEmpty():
+            self.recalled.emit()
+        else:
+            super().keyPressEvent(event)
+
+    def insertFromMimeData(self, source: QMimeData) -> None:
+        text = source.text() if source.hasText() else ""
+        if len(text) >= LONG_PASTE:
+            self.long_paste.emit(text)
+            return
+        super().insertFromMimeData(source)
+
+    def _sends(self, *, shift: bool, ctrl: bool) -> bool:
+        return ctrl and not shift if self.send_with_ctrl else not shift and not ctrl
+
+
+class AttachmentChip(QFrame):
+    """A text that goes with the message without filling the field."""
+
+    removed = Signal()
+
+    def __init__(self, attachment: dict[str, Any], theme: Theme, parent: QWidget) -> None:
+        super().__init__(parent)
+        self.attachment = attachment
+        row = QHBoxLayout(self)
+        row.setContentsMargins(theme.space_8, 0, 0, 0)
+        row.setSpacing(theme.space_4)
+        text = str(attachment["text"])
+        about = self.tr("{name} · {size} · about {tokens} tokens").format(
+            name=attachment["name"],
+            size=words.size(int(attachment["size"])),
+            tokens=words.tokens(len(text) // 4),
+        )
+        row.addWidget(QLabel(about, self))
+        remove = QToolButton(self)
+        remove.setText("✕")
+        remove.setAccessibleName(self.tr("Remove {name}").format(name=attachment["name"]))
+        remove.clicked.connect(self.removed)
+        row.addWidget(remove)
+
+
+class Composer(QFrame):
+    """The field, its attachments, and the row with model, effort, mode, context, cost and send.
+
+    Signals carry what the person wants; `show_*` methods say what is.
+    """
+
+    send_wanted = Signal(str, list)
+    stop_wanted = Signal()
+    attach_wanted = Signal()
+    recall_wanted = Signal()
+    model_chosen = Signal(str)
+    effort_chosen = Signal(str)
+    mode_chosen = Signal(str)
+    draft_changed = Signal(str)
+
+    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setObjectName("composerFrame")
+        self._theme = theme
+        self._models: tuple[ModelInfo, ...] = ()
+        self._chips: list[AttachmentChip] = []
+        self._ready = False
+        self.field = MessageField(self)
+        self._chip_row = QHBoxLayout()
+        self._chip_row.setSpacing(theme.space_8)
+        self._build(theme)
+        self._draft = QTimer(self, singleShot=True, interval=400)
+        self._draft.timeout.connect(lambda: self.draft_changed.emit(self.text()))
+        self._wire()
+        self._fit()
+
+    # -- what is ------------------------------------------------------------------------------
+
+    def text(self) -> str:
+        return self.field.toPlainText()
+
+    def set_text(self, text: str) -> None:
+        """Puts a text into the field as if typed (it can be undone)."""
+        cursor = self.field.textCursor()
+        cursor.select(cursor.SelectionType.Document)
+        cursor.insertText(text)
+        self.field.moveCursor(cursor.MoveOperation.End)
+
+    def attachments(self) -> list[dict[str, Any]]:
+        return [chip.attachment for chip in self._chips]
+
+    def clear(self) -> None:
+        self.field.clear()
+        for chip in list(self._chips):
+            self._remove_chip(chip)
+        self._draft.stop()
+
+    def attach(self, name: str, text: str) -> None:
+        """Adds a text as an attachment; it is sent byte for byte."""
+        data = text.encode("utf-8", "replace")
+        attachment = {
+            "name": name,
+            "mediaType": "text/plain",
+            "text": text,
+            "size": len(data),
+        }
+        chip = AttachmentChip(attachment, self._theme, self)
+        chip.removed.connect(lambda: self._remove_chip(chip))
+        self._chips.append(chip)
+        self._chip_row.insertWidget(self._chip_row.count() - 1, chip)
+        self._refresh()
+
+    def show_ready(self, ready: bool, why_not: str = "") -> None:
+        """Whether a message could go out; `why_not` is the reason on the button."""
+        self._ready = ready
+        self._send.setToolTip(self.tr("Send (Enter)") if ready else why_not)
+        self._refresh()
+
+    def show_running(self, running: bool, stopping: bool) -> None:
+        """While a turn runs the button stops it; with a text in the field it queues that."""
+        self._running = running
+        self._stop.setEnabled(running and not stopping)
+        self._refresh()
+
+    def show_models(self, models: Sequence[ModelInfo]) -> None:
+        self._models = tuple(models)
+        chosen = self._model.currentData()
+        self._model.blockSignals(True)
+        self._model.clear()
+        for info in self._models:
+            self._model.addItem(info.name or info.id, info.id)
+        self._model.blockSignals(False)
+        if chosen:
+            self.show_choice(chosen, self._effort.currentData() or "", self._mode.currentData())
+
+    def show_choice(self, model: str, effort: str, mode: str) -> None:
+        """The conversation's model, effort and permission mode."""
+        self._select(self._model, model, model)
+        info = next((one for one in self._models if one.id == model), None)
+        self._effort.blockSignals(True)
+        self._effort.clear()
+        for value in ("", *(info.efforts if info else ())):
+            self._effort.addItem(_EFFORT_WORDS.get(value, value), value)
+        self._effort.blockSignals(False)
+        self._effort.setVisible(self._effort.count() > 1)
+        self._select(self._effort, effort, effort)
+        self._select(self._mode, mode, mode)
+
+    def choice(self) -> tuple[str, str, PermissionMode]:
+        """Model, effort and permission mode as they stand."""
+        return (
+            str(self._model.currentData() or ""),
+            str(self._effort.currentData() or ""),
+            self._mode.currentData() or "ask",
+        )
+
+    def show_spent(self, spent: Spent) -> None:
+        self._ring.show_context(spent.context, spent.window)
+        self._cost.setText(words.dollars(spent.dollars))
+        self._cost.setToolTip(
+            self.tr("{prompt} tokens read ({cached} from the cache), {output} written").format(
+                prompt=words.tokens(spent.prompt),
+                cached=words.tokens(spent.cache_read),
+                output=words.tokens(spent.output),
+            )
+        )
+
+    # -- building -----------------------------------------------------------------------------
+
+    def _build(self, theme: Theme) -> None:
+        self._running = False
+        column = QVBoxLayout(self)
+        column.setContentsMargins(theme.space_12, theme.space_8, theme.space_12, theme.space_8)
+        column.setSpacing(theme.space_4)
+        self._chip_row.addStretch(1)
+        column.addLayout(self._chip_row)
+        column.addWidget(self.field)
+        row = QHBoxLayout()
+        row.setSpacing(theme.space_8)
+        self._attach = QToolButton(self)
+        self._attach.setText("+")
+        self._attach.setObjectName("attachButton")
+        self._attach.setAccessibleName(self.tr("Attach a text file"))
+        self._attach.setToolTip(self.tr("Attach a text file"))
+        self._model = self._combo(self.tr("Model"), "modelChoice")
+        self._effort = self._combo(self.tr("Effort"), "effortChoice")
+        self._mode = self._combo(self.tr("Permissions"), "modeChoice")
+        for mode in _MODES:
+            self._mode.addItem(self.tr(_MODE_WORDS[mode]), mode)
+        help_of = {choice.value: choice.label for choice in PERMISSION_MODE.choices}
+        for index, mode in enumerate(_MODES):
+            self._mode.setItemData(index, help_of[mode], Qt.ItemDataRole.ToolTipRole)
+        self._effort.hide()
+        self._ring = ContextRing(theme, self)
+        self._cost = QLabel(self)
+        self._cost.setObjectName("costLabel")
+        self._cost.setAccessibleName(self.tr("Cost of this conversation"))
+        self._send = QPushButton(self.tr("Send"), self)
+        self._send.setObjectName("sendButton")
+        self._send.setProperty("primary", True)
+        self._stop = QPushButton(self.tr("Stop"), self)
+        self._stop.setObjectName("stopButton")
+        self._stop.setToolTip(self.tr("Stop (Esc)"))
+        self._one_place = QStackedLayout()
+        holder = QWidget(self)
+        holder.setLayout(self._one_place)
+        holder.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Fixed)
+        self._one_place.addWidget(self._send)
+        self._one_place.addWidget(self._stop)
+        for widget in (self._attach, self._model, self._effort, self._mode):
+            row.addWidget(widget)
+        row.addStretch(1)
+        for widget in (self._ring, self._cost, holder):
+            row.addWidget(widget)
+        column.addLayout(row)
+
+    def _combo(self, name: str, object_name: str) -> QComboBox:
+        combo = QComboBox(self)
+        combo.setObjectName(object_name)
+        combo.setAccessibleName(name)
+        combo.setToolTip(name)
+        combo.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToContents)
+        combo.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+        return combo
+
+    def _wire(self) -> None:
+        self.field.textChanged.connect(self._changed)
+        self.field.submitted.connect(self._submit)
+        self.field.stop_wanted.connect(self.stop_wanted)
+        self.field.recalled.connect(self.recall_wanted)
+        self.field.mode_cycled.connect(self._cycle_mode)
+        self.field.long_paste.connect(lambda text: self.attach(self.tr("Pasted text"), text))
+        self.field.document().documentLayout().documentSizeChanged.connect(lambda _: self._fit())
+        self._send.clicked.connect(self._submit)
+        self._stop.clicked.connect(self.stop_wanted)
+        self._attach.clicked.connect(self.attach_wanted)
+        self._model.activated.connect(lambda _: self.model_chosen.emit(self._model.currentData()))
+        self._effort.activated.connect(
+            lambda _: self.effort_chosen.emit(self._effort.currentData())
+        )
+        self._mode.activated.connect(lambda _: self.mode_chosen.emit(self._mode.currentData()))
+
+    # -- what the person does -----------------------------------------------------------------
+
+    def _submit(self) -> None:
+        text = self.text()
+        if not self._ready or not (text.strip() or self._chips):
+            return
+        self.send_wanted.emit(text, self.attachments())
+
+    def _changed(self) -> None:
+        self._draft.start()
+        self._refresh()
+
+    def _refresh(self) -> None:
+        filled = bool(self._chips) or not self.field.document().isEmpty()
+        self._send.setText(self.tr("Queue") if self._running else self.tr("Send"))
+        self._send.setEnabled(self._ready and filled)
+        stop_shown = self._running and not filled
+        self._one_place.setCurrentWidget(self._stop if stop_shown else self._send)
+
+    def _cycle_mode(self) -> None:
+        following = (self._mode.currentIndex() + 1) % self._mode.count()
+        self._mode.setCurrentIndex(following)
+        self.mode_chosen.emit(self._mode.currentData())
+
+    def _remove_chip(self, chip: AttachmentChip) -> None:
+        self._chips.remove(chip)
+        self._chip_row.removeWidget(chip)
+        chip.deleteLater()
+        self._refresh()
+
+    @staticmethod
+    def _select(combo: QComboBox, value: str, label: str) -> None:
+        index = combo.findData(value)
+        if index < 0 and value:
+            combo.blockSignals(True)
+            combo.addItem(label, value)
+            combo.blockSignals(False)
+            index = combo.count() - 1
+        if index >= 0 and index != combo.currentIndex():
+            combo.setCurrentIndex(index)
+
+    # -- size ---------------------------------------------------------------------------------
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self._fit()
+
+    def _fit(self) -> None:
+        """The field is as high as its text, up to 40 % of the window."""
+        document = self.field.document()
+        line = self.field.fontMetrics().lineSpacing()
+        lines = max(2, int(document.size().height()))
+        margins = round(document.documentMargin() * 2) + self._theme.space_4
+        window = self.window().height() or 600
+        self.field.setFixedHeight(min(lines * line + margins, int(window * 0.4)))

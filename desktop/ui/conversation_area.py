@@ -1,0 +1,178 @@
+"""The open conversations: the tab strip, a page for each that was looked at, the page to begin one.
+
+Tabs are the catalogue's open conversations; a page is made when its tab is first shown.
+"""
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+from PySide6.QtCore import Signal
+from PySide6.QtWidgets import (
+    QFrame,
+    QHBoxLayout,
+    QStackedWidget,
+    QToolButton,
+    QVBoxLayout,
+    QWidget,
+)
+
+from desktop.core.model import ModelInfo
+from desktop.core.records import CatalogueView, Tab
+from desktop.core.status import TabStatus
+from desktop.ui.composer import Composer
+from desktop.ui.conversation_page import ConversationPage
+from desktop.ui.new_page import NewPage
+from desktop.ui.tab_strip import TabStrip
+from desktop.ui.theme import Theme
+from desktop.ui.welcome import WelcomePage
+
+MakePage = Callable[[str], ConversationPage]
+
+
+class ConversationArea(QWidget):
+    """Emits what happens to tabs; the window carries it out. `shown(tab_id)`, '' for no tab."""
+
+    shown = Signal(str)
+    closed = Signal(str)
+    reordered = Signal(list)
+    attach_wanted = Signal(object)
+
+    def __init__(self, theme: Theme, welcome: WelcomePage, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._pages: dict[str, ConversationPage] = {}
+        self._make_page: MakePage | None = None
+        self._models: tuple[ModelInfo, ...] = ()
+        self._current = ""
+        self.strip = TabStrip(self)
+        self.new_page = NewPage(theme, self)
+        self.welcome = welcome
+        self._stack = QStackedWidget(self)
+        self._stack.addWidget(self.new_page)
+        self._stack.addWidget(welcome)
+        self._row = QFrame(self)
+        self._row.setObjectName("tabRow")
+        row = QHBoxLayout(self._row)
+        row.setContentsMargins(0, 0, theme.space_8, 0)
+        self._plus = QToolButton(self._row)
+        self._plus.setText("+")
+        self._plus.setAccessibleName(self.tr("New conversation"))
+        self._plus.setToolTip(self.tr("New conversation"))
+        self._plus.clicked.connect(self.show_new)
+        row.addWidget(self.strip, 1)
+        row.addWidget(self._plus)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(0)
+        column.addWidget(self._row)
+        column.addWidget(self._stack, 1)
+        self._row.hide()
+        self.strip.shown.connect(self.show_tab)
+        self.strip.closed.connect(self.closed)
+        self.strip.reordered.connect(self.reordered)
+        self.new_page.composer.attach_wanted.connect(
+            lambda: self.attach_wanted.emit(self.new_page.composer)
+        )
+
+    # -- what is shown ------------------------------------------------------------------------
+
+    @property
+    def current(self) -> ConversationPage | None:
+        return self._pages.get(self._current)
+
+    @property
+    def composer(self) -> Composer | None:
+        """The composer in view."""
+        page = self._stack.currentWidget()
+        if isinstance(page, (ConversationPage, NewPage)):
+            return page.composer
+        return None
+
+    def connect_pages(self, make_page: MakePage) -> None:
+        """The doors are there: pages can be made."""
+        self._make_page = make_page
+
+    def show_tabs(self, tabs: Sequence[Tab]) -> None:
+        """The open conversations in the order of the strip."""
+        self.strip.blockSignals(True)
+        self.strip.show_tabs(tabs)
+        self.strip.blockSignals(False)
+        self._row.setVisible(self.strip.count() > 0)
+        present = {tab.id for tab in tabs}
+        for tab_id in [one for one in self._pages if one not in present]:
+            self._drop(tab_id)
+        if self._current and self._current not in present:
+            self._current = ""
+            following = self.strip.current()
+            self.show_tab(following) if following else self.show_new()
+
+    def show_tab(self, tab_id: str) -> None:
+        """Brings a conversation into view."""
+        if self._make_page is None or tab_id not in self.strip.tab_ids():
+            return
+        page = self._pages.get(tab_id)
+        if page is None:
+            page = self._make_page(tab_id)
+            page.show_models(self._models)
+            page.attach_wanted.connect(lambda page=page: self.attach_wanted.emit(page.composer))
+            self._pages[tab_id] = page
+            self._stack.addWidget(page)
+        self._leave_current()
+        self._current = tab_id
+        self.strip.blockSignals(True)
+        self.strip.show_current(tab_id)
+        self.strip.blockSignals(False)
+        self._stack.setCurrentWidget(page)
+        page.enter()
+        page.composer.field.setFocus()
+        self.shown.emit(tab_id)
+
+    def show_new(self, workspace_id: int | None = None) -> None:
+        """The page where a conversation begins."""
+        if workspace_id:
+            self.new_page.choose_workspace(int(workspace_id))
+        self._leave_current()
+        self._current = ""
+        self._stack.setCurrentWidget(self.new_page)
+        self.new_page.composer.field.setFocus()
+        self.shown.emit("")
+
+    def show_welcome(self) -> None:
+        self._leave_current()
+        self._current = ""
+        self._stack.setCurrentWidget(self.welcome)
+        self.shown.emit("")
+
+    @property
+    def welcoming(self) -> bool:
+        return self._stack.currentWidget() is self.welcome
+
+    def show_status(self, status: TabStatus) -> None:
+        self.strip.show_status(status)
+
+    def show_models(self, models: Sequence[ModelInfo]) -> None:
+        self._models = tuple(models)
+        self.new_page.composer.show_models(self._models)
+        for page in self._pages.values():
+            page.show_models(self._models)
+
+    def show_workspaces(self, view: CatalogueView, scratch: Path) -> None:
+        self.new_page.show_workspaces(view.workspaces, str(scratch))
+
+    def pages(self) -> list[ConversationPage]:
+        return list(self._pages.values())
+
+    def close_pages(self) -> None:
+        """The window ends: drafts are kept, scopes closed."""
+        for page in self._pages.values():
+            page.close_page()
+
+    def _leave_current(self) -> None:
+        page = self._pages.get(self._current)
+        if page is not None:
+            page.leave()
+
+    def _drop(self, tab_id: str) -> None:
+        page = self._pages.pop(tab_id)
+        page.close_page()
+        self._stack.removeWidget(page)
+        page.deleteLater()

@@ -1,0 +1,241 @@
+"""One conversation in the window: its transcript, and below it what is asked and what is written.
+
+The page shows statuses and rows and sends commands; it never meets an agent. Its window of rows is
+loaded when it comes into view and let go when it leaves it (SPEC U09).
+"""
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from PySide6.QtCore import Signal
+from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
+
+from desktop.core.chunks import LogChunk, Text
+from desktop.core.errors import NacreError
+from desktop.core.model import ModelInfo
+from desktop.core.permissions import Answer
+from desktop.core.records import Receipt
+from desktop.core.reducer import BlockOp
+from desktop.core.status import TabStatus
+from desktop.ui.activity import ActivityLine
+from desktop.ui.banner import Banner
+from desktop.ui.composer import Composer
+from desktop.ui.doors import Doors
+from desktop.ui.permission_bar import PermissionBar
+from desktop.ui.queue_bar import QueueBar
+from desktop.ui.tasks import Tasks
+from desktop.ui.theme import Theme
+from desktop.ui.transcript.pane import TranscriptPane
+
+
+class ConversationPage(QWidget):
+    """`tab_id` is fixed; `link_wanted(url)` for a click on a link."""
+
+    attach_wanted = Signal()
+
+    def __init__(
+        self,
+        tab_id: str,
+        *,
+        theme: Theme,
+        tasks: Tasks,
+        doors: Doors,
+        pane: TranscriptPane,
+        now_ms: Callable[[], int],
+        parent: QWidget | None = None,
+    ) -> None:
+        super().__init__(parent)
+        self.setObjectName("conversationPage")
+        self.tab_id = tab_id
+        self.pane = pane
+        self._tasks = tasks
+        self._doors = doors
+        self._sending = False
+        self._last_prompt = ""
+        self._dangling_shown = ""
+        self.composer = Composer(theme, self)
+        self.permission_bar = PermissionBar(theme, doors.rule_words, self)
+        self.queue_bar = QueueBar(theme, self)
+        self.activity = ActivityLine(now_ms, self)
+        self.banner = Banner(theme, self)
+        self._build(theme)
+        self._wire()
+        self._status = TabStatus(tab_id)
+        self._unsubscribe = doors.hub.subscribe(self, tab_id=tab_id)
+        known = doors.hub.last_status(tab_id)
+        self.status(known or doors.commands.status(tab_id))
+        tasks.start(self._open(), f"open {tab_id}")
+
+    # -- heard from the feed ------------------------------------------------------------------
+
+    def receipt(self, receipt: Receipt) -> None:
+        """Remembers the last prompt, for ↑ in the empty field."""
+        for chunk in receipt.chunks:
+            self._remember(chunk)
+
+    def live(self, tab_id: str, op: BlockOp) -> None:
+        """The transcript's own scope hears these."""
+
+    def status(self, status: TabStatus) -> None:
+        """What the conversation does now."""
+        self._status = status
+        self.activity.show_status(status)
+        self.permission_bar.show_questions(status.questions)
+        self.queue_bar.show_queue(status.queue, held=status.held)
+        self.composer.show_running(status.phase == "running", status.stopping)
+        self.composer.show_choice(status.model, status.effort, status.mode)
+        self.composer.show_spent(status.spent)
+        self.refresh_ready()
+        if status.problem:
+            self.banner.say(status.problem)
+        if status.dangling and status.dangling != self._dangling_shown:
+            self._dangling_shown = status.dangling
+            if not self.composer.text():
+                self.composer.set_text(status.dangling)
+
+    # -- for the window -----------------------------------------------------------------------
+
+    def show_models(self, models: Sequence[ModelInfo]) -> None:
+        self.composer.show_models(models)
+        self.composer.show_choice(self._status.model, self._status.effort, self._status.mode)
+
+    def enter(self) -> None:
+        """The page comes into view."""
+        self.pane.enter()
+
+    def leave(self) -> None:
+        """The page goes out of view; its rows are let go, its place is kept."""
+        self.pane.leave()
+
+    def close_page(self) -> None:
+        """Ends everything of the page; the conversation itself goes on."""
+        self._unsubscribe()
+        self.pane.leave()
+        self._save_draft(self.composer.text())
+
+    def stop(self) -> None:
+        if self._status.phase == "running":
+            self._tasks.start(self._doors.commands.stop(self.tab_id), f"stop {self.tab_id}")
+
+    def retry(self) -> None:
+        if self._status.phase == "idle":
+            self._tasks.start(self._doors.commands.retry(self.tab_id), f"retry {self.tab_id}")
+
+    # -- doing --------------------------------------------------------------------------------
+
+    async def _open(self) -> None:
+        draft = await self._doors.catalogue.draft(self.tab_id)
+        if draft and not self.composer.text():
+            self.composer.set_text(draft)
+        self.status(await self._doors.commands.open(self.tab_id))
+        page = await self._doors.reader.page(self.tab_id, limit=64)
+        for row in page.rows:
+            if isinstance(row, LogChunk):
+                self._remember(row)
+
+    def _send(self, text: str, attachments: list[dict[str, Any]]) -> None:
+        if self._sending:
+            return
+        self._sending = True
+        self.refresh_ready()
+        self._tasks.start(self._send_now(text, attachments), f"send {self.tab_id}")
+
+    async def _send_now(self, text: str, attachments: list[dict[str, Any]]) -> None:
+        """The field is emptied only once the message is durable; otherwise it keeps the text."""
+        try:
+            await self._doors.commands.send(self.tab_id, text, attachments)
+        except NacreError as error:
+            self.banner.say(str(error), error.detail)
+            return
+        finally:
+            self._sending = False
+            self.refresh_ready()
+        self.banner.say("")
+        self._dangling_shown = ""
+        if self.composer.text() == text:
+            self.composer.clear()
+            self._save_draft("")
+        self.pane.follow()
+
+    def _answer(self, question_id: str, answer: Answer) -> None:
+        self._tasks.start(self._doors.commands.answer(question_id, answer), "answer")
+        self.composer.field.setFocus()
+
+    def _take_back(self, message_id: str) -> None:
+        self._tasks.start(self._take_back_now(message_id), "take back")
+
+    async def _take_back_now(self, message_id: str) -> None:
+        message = await self._doors.commands.cancel_queued(self.tab_id, message_id)
+        if message is not None:
+            written = self.composer.text()
+            self.composer.set_text(
+                f"{written}\n{message.text}".strip() if written else message.text
+            )
+            for one in message.attachments:
+                self.composer.attach(str(one.get("name", "")), str(one.get("text", "")))
+
+    def _choose(self, **choice: Any) -> None:
+        self._tasks.start(self._doors.commands.choose(self.tab_id, **choice), "choose")
+
+    def _save_draft(self, text: str) -> None:
+        self._tasks.start(self._doors.catalogue.save_draft(self.tab_id, text), "save draft")
+
+    def _recall(self) -> None:
+        if self._last_prompt:
+            self.composer.set_text(self._last_prompt)
+
+    def _remember(self, chunk: LogChunk) -> None:
+        if chunk.role == "user" and isinstance(chunk.data, Text):
+            self._last_prompt = chunk.data.text
+
+    def refresh_ready(self) -> None:
+        """Whether a message could go out now, and why not."""
+        if self._status.phase == "elsewhere":
+            self.composer.show_ready(False, self.tr("This conversation runs in another window"))
+        else:
+            self.composer.show_ready(not self._sending, self.tr("Sending…"))
+
+    # -- building -----------------------------------------------------------------------------
+
+    def _build(self, theme: Theme) -> None:
+        column = QVBoxLayout(self)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(0)
+        column.addWidget(self.banner)
+        column.addWidget(self.pane, 1)
+        foot = QHBoxLayout()
+        foot.setContentsMargins(theme.space_16, theme.space_4, theme.space_16, theme.space_12)
+        middle = QWidget(self)
+        middle.setMaximumWidth(theme.column)
+        inner = QVBoxLayout(middle)
+        inner.setContentsMargins(0, 0, 0, 0)
+        inner.setSpacing(theme.space_8)
+        for widget in (self.activity, self.permission_bar, self.queue_bar, self.composer):
+            inner.addWidget(widget)
+        foot.addStretch(1)
+        foot.addWidget(middle, 100)
+        foot.addStretch(1)
+        column.addLayout(foot)
+
+    def _wire(self) -> None:
+        self.composer.send_wanted.connect(self._send)
+        self.composer.stop_wanted.connect(self.stop)
+        self.composer.recall_wanted.connect(self._recall)
+        self.composer.attach_wanted.connect(self.attach_wanted)
+        self.composer.draft_changed.connect(self._save_draft)
+        self.composer.model_chosen.connect(lambda model: self._choose(model=model))
+        self.composer.effort_chosen.connect(lambda effort: self._choose(effort=effort))
+        self.composer.mode_chosen.connect(lambda mode: self._choose(mode=mode))
+        self.permission_bar.answered.connect(self._answer)
+        self.permission_bar.guard_over.connect(self._offer_focus)
+        self.queue_bar.taken_back.connect(self._take_back)
+        self.queue_bar.released.connect(
+            lambda: self._tasks.start(
+                self._doors.commands.release_queue(self.tab_id), "release queue"
+            )
+        )
+
+    def _offer_focus(self) -> None:
+        """The keys 1, 2, 3 answer once the bar has the focus; never taken from one who writes."""
+        if self.isVisible() and not self.composer.text():
+            self.permission_bar.setFocus()

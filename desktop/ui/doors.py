@@ -1,0 +1,21 @@
+"""What the window gets handed in once the log, the agents and the network side are loaded."""
+
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+
+from desktop.core.access import Access
+from desktop.core.protocols import Catalogue, Commands, LogReader
+from desktop.feed.hub import Hub
+
+
+@dataclass(frozen=True, slots=True)
+class Doors:
+    """The protocols behind which everything else lies. `start_tour` returns the tour's tab id."""
+
+    commands: Commands
+    catalogue: Catalogue
+    reader: LogReader
+    hub: Hub
+    access: Access
+    start_tour: Callable[[], Awaitable[str]]
+    rule_words: Callable[[str, str], str]

@@ -1,0 +1,264 @@
+"""The question before an act, above the composer; never a dialog (LOOK.md, SPEC U30, U31).
+
+It names the act in a sentence and shows exactly what would run, with invisible characters made
+visible. For the first half second nothing can be pressed and nothing has the focus; no button is
+a default; "always" shows its rule before it is kept and waits until all of a long act was seen.
+"""
+
+from collections.abc import Callable, Sequence
+
+from PySide6.QtCore import Qt, QTimer, Signal
+from PySide6.QtGui import QKeyEvent, QTextOption
+from PySide6.QtWidgets import (
+    QFrame,
+    QHBoxLayout,
+    QLabel,
+    QLineEdit,
+    QPlainTextEdit,
+    QPushButton,
+    QVBoxLayout,
+    QWidget,
+)
+
+from desktop.core.permissions import Answer, Question
+from desktop.ui.theme import Theme
+from desktop.ui.visible import visible
+
+GUARD_MS = 500
+_LINES_SHOWN = 12
+
+
+class PermissionBar(QFrame):
+    """Shows the first open question of one conversation. `answered(question_id, Answer)`."""
+
+    answered = Signal(str, object)
+    guard_over = Signal()
+
+    def __init__(
+        self, theme: Theme, rule_words: Callable[[str, str], str], parent: QWidget | None = None
+    ) -> None:
+        super().__init__(parent)
+        self.setObjectName("permissionBar")
+        self.setAccessibleName(self.tr("Permission"))
+        self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+        self._rule_words = rule_words
+        self._question: Question | None = None
+        self._seen_all = False
+        self._guard = QTimer(self, singleShot=True, interval=GUARD_MS)
+        self._guard.timeout.connect(self._end_guard)
+        self._build(theme)
+        self.hide()
+
+    # -- what is ------------------------------------------------------------------------------
+
+    def show_questions(self, questions: Sequence[Question]) -> None:
+        """The first one is asked; the count says how many wait."""
+        if not questions:
+            self._question = None
+            self._guard.stop()
+            self.hide()
+            return
+        self._count.setText(
+            self.tr("1 of {count}").format(count=len(questions)) if len(questions) > 1 else ""
+        )
+        if self._question is not None and self._question.id == questions[0].id:
+            return
+        self._ask(questions[0])
+
+    @property
+    def question(self) -> Question | None:
+        return self._question
+
+    @property
+    def guarded(self) -> bool:
+        """Whether the first half second still runs."""
+        return self._guard.isActive()
+
+    # -- asking -------------------------------------------------------------------------------
+
+    def _ask(self, question: Question) -> None:
+        act = question.act
+        self._question = question
+        self._sentence.setText(act.sentence)
+        self._detail.setPlainText(visible(act.detail))
+        self._fit_detail()
+        self._where.setText(self._facts(question))
+        self._rule_row.hide()
+        self._why.clear()
+        self._deny_row.hide()
+        self._always.setVisible(bool(act.offer))
+        for button in self._buttons:
+            button.setEnabled(False)
+        self.show()
+        self._guard.start()
+
+    def _facts(self, question: Question) -> str:
+        act = question.act
+        facts: list[str] = []
+        if act.where:
+            facts.append(
+                self.tr("in {place}").format(place=visible(act.where))
+                if act.kind == "execute"
+                else visible(act.where)
+            )
+        if act.outside:
+            facts.append(self.tr("outside the conversation's folder"))
+        if act.kind == "execute":
+            facts.append(
+                self.tr("may write {places}").format(
+                    places=", ".join(visible(one) for one in act.writes if one)
+                )
+                if any(act.writes)
+                else self.tr("may write anywhere you can")
+            )
+            facts.append(self.tr("may use the network") if act.network else self.tr("no network"))
+        return " · ".join(facts)
+
+    def _end_guard(self) -> None:
+        if self._question is None:
+            return
+        self._allow.setEnabled(True)
+        self._deny.setEnabled(True)
+        self._note_scroll()
+        self.guard_over.emit()
+
+    def _note_scroll(self) -> None:
+        bar = self._detail.verticalScrollBar()
+        self._seen_all = self._seen_all or bar.value() >= bar.maximum()
+        self._always.setEnabled(self._seen_all and not self.guarded)
+        self._always.setToolTip(
+            "" if self._seen_all else self.tr("Scroll to the end of what would run first")
+        )
+
+    # -- answering ----------------------------------------------------------------------------
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        wanted = {Qt.Key.Key_1: self._allow, Qt.Key.Key_2: self._always, Qt.Key.Key_3: self._deny}
+        button = wanted.get(Qt.Key(event.key()))
+        if button is not None and button.isEnabled() and button.isVisible():
+            button.click()
+            return
+        super().keyPressEvent(event)
+
+    def _answer(self, answer: Answer) -> None:
+        if self._question is None or self.guarded:
+            return
+        question, self._question = self._question, None
+        self.hide()
+        self.answered.emit(question.id, answer)
+
+    def _show_rule(self) -> None:
+        if self._question is None:
+            return
+        act = self._question.act
+        self._rule.setText(
+            self.tr("From now on, without asking in this folder: {rule}").format(
+                rule=visible(self._rule_words(act.tool, act.offer))
+            )
+        )
+        self._deny_row.hide()
+        self._rule_row.show()
+
+    def _show_deny(self) -> None:
+        self._rule_row.hide()
+        self._deny_row.show()
+        self._why.setFocus()
+
+    # -- building -----------------------------------------------------------------------------
+
+    def _build(self, theme: Theme) -> None:
+        column = QVBoxLayout(self)
+        column.setContentsMargins(theme.space_12, theme.space_8, theme.space_12, theme.space_8)
+        column.setSpacing(theme.space_8)
+        head = QHBoxLayout()
+        self._sentence = QLabel(self)
+        self._sentence.setObjectName("permissionSentence")
+        self._sentence.setTextFormat(Qt.TextFormat.PlainText)
+        self._sentence.setWordWrap(True)
+        self._count = QLabel(self)
+        self._count.setProperty("muted", True)
+        head.addWidget(self._sentence, 1)
+        head.addWidget(self._count)
+        column.addLayout(head)
+        self._detail = QPlainTextEdit(self)
+        self._detail.setObjectName("permissionDetail")
+        self._detail.setAccessibleName(self.tr("What would run"))
+        self._detail.setReadOnly(True)
+        self._detail.setProperty("monospace", True)
+        self._detail.setWordWrapMode(QTextOption.WrapMode.WrapAnywhere)
+        self._detail.setTabChangesFocus(True)
+        self._detail.verticalScrollBar().valueChanged.connect(lambda _: self._note_scroll())
+        column.addWidget(self._detail)
+        self._where = QLabel(self)
+        self._where.setTextFormat(Qt.TextFormat.PlainText)
+        self._where.setProperty("muted", True)
+        self._where.setWordWrap(True)
+        column.addWidget(self._where)
+        column.addLayout(self._button_row(theme))
+        column.addWidget(self._rule_widget(theme))
+        column.addWidget(self._deny_widget(theme))
+
+    def _button_row(self, theme: Theme) -> QHBoxLayout:
+        row = QHBoxLayout()
+        row.setSpacing(theme.space_8)
+        self._allow = self._button(self.tr("Allow once  1"), "allowOnce")
+        self._always = self._button(self.tr("Always in this workspace…  2"), "allowAlways")
+        self._deny = self._button(self.tr("Deny  3"), "deny")
+        self._buttons = (self._allow, self._always, self._deny)
+        self._allow.clicked.connect(lambda: self._answer(Answer("once")))
+        self._always.clicked.connect(self._show_rule)
+        self._deny.clicked.connect(self._show_deny)
+        for button in self._buttons:
+            row.addWidget(button)
+        row.addStretch(1)
+        return row
+
+    def _rule_widget(self, theme: Theme) -> QWidget:
+        self._rule_row = QWidget(self)
+        row = QHBoxLayout(self._rule_row)
+        row.setContentsMargins(0, 0, 0, 0)
+        row.setSpacing(theme.space_8)
+        self._rule = QLabel(self._rule_row)
+        self._rule.setTextFormat(Qt.TextFormat.PlainText)
+        self._rule.setWordWrap(True)
+        keep = self._button(self.tr("Keep this rule"), "keepRule")
+        keep.clicked.connect(lambda: self._answer(Answer("always")))
+        back = self._button(self.tr("Not now"), "dropRule")
+        back.clicked.connect(self._rule_row.hide)
+        row.addWidget(self._rule, 1)
+        row.addWidget(keep)
+        row.addWidget(back)
+        return self._rule_row
+
+    def _deny_widget(self, theme: Theme) -> QWidget:
+        self._deny_row = QWidget(self)
+        row = QHBoxLayout(self._deny_row)
+        row.setContentsMargins(0, 0, 0, 0)
+        row.setSpacing(theme.space_8)
+        self._why = QLineEdit(self._deny_row)
+        self._why.setObjectName("denyReason")
+        self._why.setPlaceholderText(self.tr("What should the agent do instead? (may stay empty)"))
+        self._why.returnPressed.connect(self._deny_now)
+        deny = self._button(self.tr("Deny"), "denyNow")
+        deny.clicked.connect(self._deny_now)
+        row.addWidget(self._why, 1)
+        row.addWidget(deny)
+        return self._deny_row
+
+    def _deny_now(self) -> None:
+        self._answer(Answer("deny", self._why.text().strip()))
+
+    def _button(self, text: str, name: str) -> QPushButton:
+        button = QPushButton(text, self)
+        button.setObjectName(name)
+        button.setAutoDefault(False)
+        button.setDefault(False)
+        return button
+
+    def _fit_detail(self) -> None:
+        lines = min(_LINES_SHOWN, self._detail.document().blockCount() + 1)
+        height = self._detail.fontMetrics().lineSpacing() * max(2, lines)
+        margin = round(self._detail.document().documentMargin() * 2)
+        self._detail.setFixedHeight(height + margin)
+        self._detail.verticalScrollBar().setValue(0)
+        self._seen_all = False

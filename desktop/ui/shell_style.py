@@ -1,0 +1,50 @@
+"""The style sheet of the window around the transcript, made from the theme's tokens only."""
+
+from desktop.ui.theme import Theme
+
+
+def shell_style(theme: Theme) -> str:
+    """Surfaces and hairlines of the named parts of the window."""
+    colours, measures = theme.colours, theme.measures
+    line = f"{measures.hairline}px solid {colours.border}"
+    return f"""
+#sidebar {{ background: {colours.raised}; border: none; }}
+#conversationList {{ background: {colours.raised}; border: none; outline: none; }}
+#welcomePage, #welcomeInner, #emptyPage {{ background: {colours.bg}; }}
+#tabRow {{ background: {colours.raised}; border: none; border-bottom: {line}; }}
+#tabStrip {{ background: transparent; border: none; }}
+#tabStrip::tab {{ background: transparent; color: {colours.muted}; border: none;
+  border-bottom: {measures.focus_ring}px solid transparent;
+  padding: {theme.space_8}px {theme.space_12}px; max-width: {measures.sidebar}px; }}
+#tabStrip::tab:selected {{ color: {colours.text}; background: {colours.bg};
+  border-bottom-color: {colours.accent}; }}
+#tabStrip::tab:hover {{ color: {colours.text}; }}
+#composerFrame {{ background: {colours.surface}; border: {line};
+  border-radius: {measures.card_radius}px; }}
+#composer {{ background: transparent; border: none; }}
+#permissionBar {{ background: {colours.surface};
+  border: {measures.focus_ring}px solid {colours.warning};
+  border-radius: {measures.card_radius}px; }}
+#permissionBar:focus {{ border-color: {colours.accent}; }}
+#permissionSentence {{ font-weight: 600; }}
+#permissionDetail {{ background: {colours.code}; border: none;
+  border-radius: {measures.radius}px; }}
+#queueBar {{ background: {colours.user}; border: none; border-radius: {measures.card_radius}px; }}
+#banner {{ background: {colours.raised}; border: none; border-bottom: {line}; }}
+#composerFrame QComboBox, #composerFrame QToolButton, #tabRow QToolButton {{
+  background: transparent; border: {measures.hairline}px solid transparent;
+  border-radius: {measures.radius}px; color: {colours.muted};
+  padding: {theme.space_4}px {theme.space_8}px; min-height: {measures.hit - 10}px; }}
+#composerFrame QComboBox:hover, #composerFrame QToolButton:hover {{
+  background: {colours.raised}; color: {colours.text}; }}
+#composerFrame QComboBox:focus, #composerFrame QToolButton:focus {{
+  border-color: {colours.accent}; }}
+#composerFrame QComboBox::drop-down {{ border: none; width: {theme.space_16}px; }}
+#costLabel {{ color: {colours.muted}; }}
+QLineEdit {{ background: {colours.surface}; border: {line};
+  border-radius: {measures.radius}px; padding: {theme.space_4}px {theme.space_8}px;
+  min-height: {measures.hit - 10}px; }}
+QLineEdit:focus {{ border: {measures.focus_ring}px solid {colours.accent}; }}
+QSplitter::handle {{ background: {colours.border}; }}
+QSplitter::handle:horizontal {{ width: {measures.hairline}px; }}
+"""

@@ -1,0 +1,91 @@
+"""The open conversations side by side. Closing one hides it and does nothing else (SPEC P06)."""
+
+from collections.abc import Sequence
+
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtWidgets import QTabBar, QWidget
+
+from desktop.core.records import Tab
+from desktop.core.status import TabStatus
+from desktop.ui.sidebar import MARK_WORDS, MARKS
+from desktop.ui.sidebar_rows import mark_of
+
+
+class TabStrip(QTabBar):
+    """`shown(tab_id)`, `closed(tab_id)`, `reordered(list of tab ids)`."""
+
+    shown = Signal(str)
+    closed = Signal(str)
+    reordered = Signal(list)
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setObjectName("tabStrip")
+        self.setAccessibleName(self.tr("Open conversations"))
+        self.setDocumentMode(True)
+        self.setTabsClosable(True)
+        self.setMovable(True)
+        self.setExpanding(False)
+        self.setElideMode(Qt.TextElideMode.ElideRight)
+        self.setUsesScrollButtons(True)
+        self.setDrawBase(False)
+        self._titles: dict[str, str] = {}
+        self._statuses: dict[str, TabStatus] = {}
+        self.currentChanged.connect(self._changed)
+        self.tabCloseRequested.connect(lambda at: self.closed.emit(self.tab_id(at)))
+        self.tabMoved.connect(lambda *_: self.reordered.emit(self.tab_ids()))
+
+    def tab_ids(self) -> list[str]:
+        return [self.tab_id(at) for at in range(self.count())]
+
+    def tab_id(self, at: int) -> str:
+        return str(self.tabData(at) or "")
+
+    def current(self) -> str:
+        return self.tab_id(self.currentIndex())
+
+    def show_tabs(self, tabs: Sequence[Tab]) -> None:
+        """Makes the strip hold just these; ones that stay keep their place."""
+        wanted = {tab.id: tab for tab in tabs}
+        for at in reversed(range(self.count())):
+            if self.tab_id(at) not in wanted:
+                self.removeTab(at)
+        present = set(self.tab_ids())
+        for tab in tabs:
+            self._titles[tab.id] = tab.title or self.tr("New conversation")
+            if tab.id not in present:
+                self.blockSignals(True)
+                at = self.addTab("")
+                self.setTabData(at, tab.id)
+                self.blockSignals(False)
+            self._label(tab.id)
+
+    def show_status(self, status: TabStatus) -> None:
+        self._statuses[status.tab_id] = status
+        self._label(status.tab_id)
+
+    def show_current(self, tab_id: str) -> None:
+        if tab_id in self.tab_ids():
+            self.setCurrentIndex(self.tab_ids().index(tab_id))
+
+    def step(self, by: int) -> None:
+        """To the next or previous tab, around the ends."""
+        if self.count():
+            self.setCurrentIndex((self.currentIndex() + by) % self.count())
+
+    def _changed(self, at: int) -> None:
+        tab_id = self.tab_id(at)
+        if tab_id:
+            self.shown.emit(tab_id)
+
+    def _label(self, tab_id: str) -> None:
+        if tab_id not in self.tab_ids():
+            return
+        at = self.tab_ids().index(tab_id)
+        title = self._titles.get(tab_id, "")
+        mark = mark_of(self._statuses.get(tab_id), unseen=False)
+        short = title if len(title) <= 32 else title[:31] + "…"
+        text = f"{MARKS[mark]} {short}".strip().replace("&", "&&")
+        if text != self.tabText(at):
+            self.setTabText(at, text)
+        self.setTabToolTip(at, f"{title} ({MARK_WORDS[mark]})" if mark else title)

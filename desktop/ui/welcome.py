@@ -1,0 +1,249 @@
+"""The first page: three ways to begin, no wizard (LOOK.md "Empty, waiting, broken").
+
+A key (checked before it is kept), a local server, or the tour. Errors stand under the field they
+belong to; what was typed is never lost by one.
+"""
+
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtWidgets import (
+    QFrame,
+    QHBoxLayout,
+    QLabel,
+    QLineEdit,
+    QPushButton,
+    QScrollArea,
+    QVBoxLayout,
+    QWidget,
+)
+
+from desktop.core.access import Access
+from desktop.core.errors import NacreError
+from desktop.core.events import Failure
+from desktop.ui.tasks import Tasks
+from desktop.ui.theme import Theme
+
+
+class WelcomePage(QScrollArea):
+    """`entered` once a model can be reached; `tour_wanted` for the recording."""
+
+    entered = Signal()
+    tour_wanted = Signal()
+
+    def __init__(self, theme: Theme, tasks: Tasks, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setObjectName("welcomePage")
+        self.setWidgetResizable(True)
+        self.setFrameShape(QFrame.Shape.NoFrame)
+        self._tasks = tasks
+        self._access: Access | None = None
+        self._build(theme)
+
+    def connect_access(self, access: Access) -> None:
+        """The network side is loaded: the buttons work now."""
+        self._access = access
+        state = access.state()
+        usable = state.keyring in ("", "ready")
+        self._keyring_note.setText("" if usable else state.keyring_sentence)
+        self._keyring_note.setVisible(not usable)
+        for button in (self._save, self._session, self._connect, self._tour):
+            button.setEnabled(True)
+
+    # -- the three ways -----------------------------------------------------------------------
+
+    def _enter_key(self, *, for_session: bool) -> None:
+        key = self._key.text()
+        if self._access is None or not key:
+            self._say(self._key_error, self.tr("Enter the key first."))
+            return
+        self._tasks.start(self._try_key(self._access, key, for_session=for_session), "enter key")
+
+    async def _try_key(self, access: Access, key: str, *, for_session: bool) -> None:
+        self._busy(self._key_error, self.tr("Checking the key…"))
+        try:
+            failure = await access.enter_key(key, for_session=for_session)
+        except NacreError as error:
+            self._say(self._key_error, str(error))
+            self._session.show()
+            return
+        if not self._settle(self._key_error, failure):
+            return
+        self._key.clear()
+        self.entered.emit()
+
+    def _use_server(self) -> None:
+        if self._access is None:
+            return
+        self._tasks.start(self._try_server(self._access, self._url.text().strip()), "use server")
+
+    async def _try_server(self, access: Access, url: str) -> None:
+        if not url:
+            self._say(self._url_error, self.tr("Enter the server's address first."))
+            return
+        self._busy(self._url_error, self.tr("Looking for the server…"))
+        try:
+            failure = await access.use_server(url)
+        except NacreError as error:
+            self._say(self._url_error, str(error))
+            return
+        if self._settle(self._url_error, failure):
+            self.entered.emit()
+
+    # -- words --------------------------------------------------------------------------------
+
+    def _settle(self, label: QLabel, failure: Failure | None) -> bool:
+        self._say(label, "" if failure is None else f"{failure.sentence} {failure.way_out}".strip())
+        return failure is None
+
+    @staticmethod
+    def _say(label: QLabel, text: str) -> None:
+        label.setProperty("danger", True)
+        label.setText(text)
+        label.setVisible(bool(text))
+        label.style().unpolish(label)
+        label.style().polish(label)
+
+    def _busy(self, label: QLabel, text: str) -> None:
+        self._say(label, text)
+        label.setProperty("danger", False)
+        label.style().unpolish(label)
+        label.style().polish(label)
+
+    # -- building -----------------------------------------------------------------------------
+
+    def _build(self, theme: Theme) -> None:
+        page = QWidget(self)
+        page.setObjectName("welcomeInner")
+        outer = QHBoxLayout(page)
+        outer.addStretch(1)
+        middle = QWidget(page)
+        middle.setMaximumWidth(theme.column)
+        column = QVBoxLayout(middle)
+        column.setContentsMargins(theme.space_24, theme.space_32, theme.space_24, theme.space_32)
+        column.setSpacing(theme.space_16)
+        title = QLabel(self.tr("Work with an agent in your own folders"), middle)
+        title.setProperty("title", True)
+        title.setWordWrap(True)
+        about = QLabel(
+            self.tr(
+                "Conversations stay on this computer. Your key stays in the system's keyring. "
+                "Choose how to begin:"
+            ),
+            middle,
+        )
+        about.setWordWrap(True)
+        about.setProperty("muted", True)
+        column.addWidget(title)
+        column.addWidget(about)
+        column.addWidget(self._key_card(theme, middle))
+        column.addWidget(self._server_card(theme, middle))
+        column.addWidget(self._tour_card(theme, middle))
+        column.addStretch(1)
+        outer.addWidget(middle, 8)
+        outer.addStretch(1)
+        self.setWidget(page)
+        for button in (self._save, self._session, self._connect, self._tour):
+            button.setEnabled(False)
+
+    def _key_card(self, theme: Theme, parent: QWidget) -> QFrame:
+        card, column = self._card(
+            theme,
+            parent,
+            self.tr("Enter a key"),
+            self.tr(
+                "An API key of Anthropic. It is checked by one call that costs next to nothing."
+            ),
+        )
+        self._key = QLineEdit(card)
+        self._key.setObjectName("keyField")
+        self._key.setAccessibleName(self.tr("API key"))
+        self._key.setEchoMode(QLineEdit.EchoMode.Password)
+        self._key.setPlaceholderText(self.tr("API key"))
+        self._key.setInputMethodHints(
+            Qt.InputMethodHint.ImhSensitiveData | Qt.InputMethodHint.ImhNoPredictiveText
+        )
+        self._save = QPushButton(self.tr("Check and keep"), card)
+        self._save.setObjectName("saveKey")
+        self._save.setProperty("primary", True)
+        self._session = QPushButton(self.tr("Only for this run"), card)
+        self._session.setObjectName("sessionKey")
+        self._session.setToolTip(self.tr("The key is forgotten when Nacre ends"))
+        self._key.returnPressed.connect(lambda: self._enter_key(for_session=False))
+        self._save.clicked.connect(lambda: self._enter_key(for_session=False))
+        self._session.clicked.connect(lambda: self._enter_key(for_session=True))
+        row = QHBoxLayout()
+        row.setSpacing(theme.space_8)
+        row.addWidget(self._key, 1)
+        row.addWidget(self._save)
+        row.addWidget(self._session)
+        column.addLayout(row)
+        self._key_error = self._error_label(card, column)
+        self._keyring_note = self._error_label(card, column)
+        return card
+
+    def _server_card(self, theme: Theme, parent: QWidget) -> QFrame:
+        card, column = self._card(
+            theme,
+            parent,
+            self.tr("Use a server on this computer"),
+            self.tr(
+                "Any server that speaks the Messages API: Ollama, LM Studio, llama.cpp, vLLM. "
+                "Nothing leaves the computer then."
+            ),
+        )
+        self._url = QLineEdit(card)
+        self._url.setObjectName("serverField")
+        self._url.setAccessibleName(self.tr("Server address"))
+        self._url.setPlaceholderText("http://localhost:11434")
+        self._connect = QPushButton(self.tr("Connect"), card)
+        self._connect.setObjectName("connectServer")
+        self._connect.clicked.connect(self._use_server)
+        self._url.returnPressed.connect(self._use_server)
+        row = QHBoxLayout()
+        row.setSpacing(theme.space_8)
+        row.addWidget(self._url, 1)
+        row.addWidget(self._connect)
+        column.addLayout(row)
+        self._url_error = self._error_label(card, column)
+        return card
+
+    def _tour_card(self, theme: Theme, parent: QWidget) -> QFrame:
+        card, column = self._card(
+            theme,
+            parent,
+            self.tr("Look around first"),
+            self.tr("A recorded conversation, played through the whole program. No key, no cost."),
+        )
+        self._tour = QPushButton(self.tr("Play the tour"), card)
+        self._tour.setObjectName("playTour")
+        self._tour.clicked.connect(self.tour_wanted)
+        row = QHBoxLayout()
+        row.addWidget(self._tour)
+        row.addStretch(1)
+        column.addLayout(row)
+        return card
+
+    def _card(
+        self, theme: Theme, parent: QWidget, title: str, about: str
+    ) -> tuple[QFrame, QVBoxLayout]:
+        card = QFrame(parent)
+        card.setProperty("surface", "card")
+        column = QVBoxLayout(card)
+        column.setContentsMargins(theme.space_16, theme.space_12, theme.space_16, theme.space_16)
+        column.setSpacing(theme.space_8)
+        head = QLabel(title, card)
+        head.setProperty("heading", True)
+        text = QLabel(about, card)
+        text.setWordWrap(True)
+        text.setProperty("muted", True)
+        column.addWidget(head)
+        column.addWidget(text)
+        return card, column
+
+    @staticmethod
+    def _error_label(card: QWidget, column: QVBoxLayout) -> QLabel:
+        label = QLabel(card)
+        label.setTextFormat(Qt.TextFormat.PlainText)
+        label.setWordWrap(True)
+        label.hide()
+        column.addWidget(label)
+        return label

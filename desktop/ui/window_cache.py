@@ -1,0 +1,56 @@
+"""A small file that lets the window come up as it was before anything else is loaded.
+
+It may be deleted at any time and is never trusted: what can't be used is left out.
+"""
+
+import base64
+import binascii
+import json
+import logging
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+_LOG = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class WindowCache:
+    """`geometry` as Qt saved it (base64), `theme` and `font_scale` as chosen, what was shown."""
+
+    geometry: str = ""
+    sidebar: int = 0
+    sidebar_hidden: bool = False
+    theme: str = "system"
+    font_scale: int = 100
+    current_tab: str = ""
+
+    def geometry_bytes(self) -> bytes:
+        try:
+            return base64.b64decode(self.geometry, validate=True)
+        except binascii.Error:
+            return b""
+
+
+def read_cache(path: Path) -> WindowCache:
+    """What the file holds, as far as it is usable; never raises."""
+    try:
+        held = json.loads(path.read_text("utf-8"))
+    except (OSError, ValueError):
+        return WindowCache()
+    if not isinstance(held, dict):
+        return WindowCache()
+    plain = asdict(WindowCache())
+    good = {
+        key: held[key] for key, default in plain.items() if type(held.get(key)) is type(default)
+    }
+    return WindowCache(**good)
+
+
+def write_cache(path: Path, cache: WindowCache) -> None:
+    """Whole or not at all; a folder that can't be written costs the window's place only."""
+    fresh = path.with_suffix(".new")
+    try:
+        fresh.write_text(json.dumps(asdict(cache)), "utf-8")
+        fresh.replace(path)
+    except OSError as error:
+        _LOG.info("the window's cache was not kept: %s", error)

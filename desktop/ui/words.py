@@ -1,0 +1,34 @@
+"""Numbers as the person reads them: with units, in short forms (LOOK.md "Words")."""
+
+from PySide6.QtCore import QLocale
+
+
+def seconds(milliseconds: int) -> str:
+    """`12 s`, `3 min 4 s`, `1 h 2 min`."""
+    total = max(0, milliseconds) // 1000
+    if total < 60:
+        return f"{total} s"
+    minutes, rest = divmod(total, 60)
+    if minutes < 60:
+        return f"{minutes} min {rest} s"
+    hours, minutes = divmod(minutes, 60)
+    return f"{hours} h {minutes} min"
+
+
+def tokens(count: int) -> str:
+    """`18,200` in the person's locale."""
+    return QLocale().toString(count)
+
+
+def dollars(amount: float | None) -> str:
+    """`$0.12`; a small sum keeps two digits that count; None is an unknown price."""
+    if amount is None:
+        return "$ ?"
+    if 0 < amount < 0.005:
+        return "< $0.01"
+    return f"${amount:,.2f}"
+
+
+def size(count: int) -> str:
+    """`1.4 MB`."""
+    return QLocale().formattedDataSize(count, 1, QLocale.DataSizeFormat.DataSizeTraditionalFormat)

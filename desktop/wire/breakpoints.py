@@ -1,0 +1,45 @@
+"""Where the prompt cache is marked: what is fixed, the end of the last request and of this one.
+
+The end of the previous request lies just before the last assistant message and is always in the
+cache, however many blocks a step added (DESIGN §6; API §2.1 C4, C5). A marker changes no hash.
+"""
+
+from collections.abc import Sequence
+from typing import Any
+
+MARKABLE = frozenset({"text", "tool_use", "tool_result", "image", "document", "search_result"})
+MARK = {"type": "ephemeral"}
+
+
+def place(body: dict[str, Any]) -> None:
+    """Marks at most three blocks of a body, each at most once; never thinking, never an empty text.
+
+    Where the wanted block can't carry a mark, the nearest one before it does (SPEC C16).
+    """
+    fixed: list[Any] = body.get("system") or body.get("tools") or []
+    if fixed:
+        _mark(fixed[-1])
+    messages: list[dict[str, Any]] = body["messages"]
+    for end in (_end_of_previous(messages), len(messages)):
+        block = _last_markable(messages[:end])
+        if block is not None:
+            _mark(block)
+
+
+def _end_of_previous(messages: Sequence[dict[str, Any]]) -> int:
+    for at in range(len(messages) - 1, -1, -1):
+        if messages[at]["role"] == "assistant":
+            return at
+    return 0
+
+
+def _last_markable(messages: Sequence[dict[str, Any]]) -> dict[str, Any] | None:
+    for message in reversed(messages):
+        for block in reversed(message["content"]):
+            if block.get("type") in MARKABLE and block.get("text") != "":
+                return block
+    return None
+
+
+def _mark(block: dict[str, Any]) -> None:
+    block["cache_control"] = dict(MARK)

@@ -1,0 +1,230 @@
+"""The provider over HTTP as a `Model`: asks on the transport's thread, answers on any loop.
+
+Nothing of the SDK is loaded with this module; the transport loads it when the first request goes
+out. Failures are events, never exceptions; tries are repeated only while nothing has been shown.
+"""
+
+import asyncio
+import contextlib
+import json
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
+from concurrent.futures import Future
+from functools import partial
+from typing import Any, cast
+
+from desktop.core.chunks import LogChunk, Stamp, ToolCall
+from desktop.core.events import (
+    BlockStarted,
+    Failure,
+    ModelEvent,
+    ResponseFailed,
+    ResponseFinished,
+    RetryScheduled,
+)
+from desktop.core.model import ModelInfo, RequestOptions
+from desktop.wire import failures, retry
+from desktop.wire.endpoint import Endpoint
+from desktop.wire.failures import RequestFailed
+from desktop.wire.models import ModelTable
+from desktop.wire.request import build, serialise
+from desktop.wire.stream import Reader
+from desktop.wire.transport import Pipe, Transport
+
+NO_KEY = "none"
+MODELS_PAGE = 1000
+PAGES = 10
+PROBE_MODEL = "claude-haiku-5-5"
+INCONCLUSIVE = frozenset({"not_found", "not_a_server", "bad_request"})
+
+Emit = Callable[[Sequence[ModelEvent]], None]
+
+
+class AnthropicModel:
+    """One server with one key. `key` reveals it at the last moment ('' for a local server).
+
+    `jitter` gives numbers from 0 to 1, `now` seconds since the epoch; `pause` waits.
+    """
+
+    def __init__(
+        self,
+        transport: Transport,
+        *,
+        endpoint: Endpoint,
+        key: Callable[[], str],
+        models: ModelTable,
+        jitter: Callable[[], float],
+        now: Callable[[], float],
+        pause: Callable[[float], Awaitable[None]] = asyncio.sleep,
+    ) -> None:
+        self._transport = transport
+        self._endpoint = endpoint
+        self._key = key
+        self._models = models
+        self._jitter = jitter
+        self._now = now
+        self._pause = pause
+        self._account = endpoint.account(key())
+        self._client: Any = None
+
+    def stamp(self, model: str) -> Stamp:
+        return Stamp(self._account, model)
+
+    async def respond(
+        self, chunks: Sequence[LogChunk], options: RequestOptions
+    ) -> AsyncIterator[Sequence[ModelEvent]]:
+        """See `core.model.Model`. Closing it, or cancelling who waits, ends the request at once."""
+        pipe: Pipe[ModelEvent] = Pipe()
+        rows = tuple(chunks)
+        try:
+            job = self._transport.run(lambda: self._answer(rows, options, pipe.put))
+        except RuntimeError as error:
+            yield [ResponseFailed(failures.unexpected(str(error)))]
+            return
+        job.add_done_callback(lambda _: pipe.end())
+        last: ModelEvent | None = None
+        try:
+            while batch := await pipe.take():
+                last = batch[-1]
+                yield batch
+            if not isinstance(last, ResponseFinished | ResponseFailed):
+                yield [ResponseFailed(_unfinished(job))]
+        finally:
+            job.cancel()
+
+    async def models(self) -> tuple[ModelInfo, ...]:
+        """The server's own list where it has one, else what Nacre knows."""
+        try:
+            rows = await asyncio.wrap_future(self._transport.run(self._listed))
+        except RequestFailed:
+            return self._models.infos()
+        table, listed = self._models.with_listed(rows)
+        if not listed:
+            return self._models.infos()
+        self._models = table
+        return listed
+
+    async def check(self) -> Failure | None:
+        """One cheap call: None when the server speaks the Messages API and takes the key."""
+        return await asyncio.wrap_future(self._transport.run(self._probed))
+
+    async def close(self) -> None:
+        """Gives the connections back; the model is not used afterwards."""
+        with contextlib.suppress(RuntimeError):
+            closing = self._transport.run(partial(self._transport.closed_now, self))
+            await asyncio.wrap_future(closing)
+
+    async def _answer(
+        self, rows: tuple[LogChunk, ...], options: RequestOptions, emit: Emit
+    ) -> None:
+        """On the transport's thread: builds, sends, reads, and tries again while it may."""
+        body = serialise(build(rows, options, models=self._models, stamp=self.stamp(options.model)))
+        taken = [row.data.call_id for row in rows if isinstance(row.data, ToolCall)]
+        attempt = 0
+        while True:
+            attempt += 1
+            failure = await self._tried(body, Reader(taken), emit)
+            if failure is None:
+                return
+            wait = retry.delay(failure, attempt, jitter=self._jitter())
+            if wait is None:
+                emit([ResponseFailed(failure)])
+                return
+            emit([RetryScheduled(failure, attempt, wait)])
+            await self._pause(wait)
+
+    async def _tried(self, body: bytes, reader: Reader, emit: Emit) -> Failure | None:
+        """One request. A failure before the first block is returned, later ones are events."""
+        shown = False
+        try:
+            pieces = self._connected().stream(body)
+            async with contextlib.aclosing(cast("Any", pieces)):
+                async for piece in pieces:
+                    events = reader.feed(piece)
+                    failure = None if shown else _early_failure(events)
+                    if failure is not None:
+                        return failure
+                    shown = shown or any(isinstance(event, BlockStarted) for event in events)
+                    if events:
+                        emit(events)
+                    if reader.over:
+                        return None
+            ending = reader.end()
+        except RequestFailed as error:
+            ending = reader.end(error.failure)
+        failure = None if shown else _early_failure(ending)
+        if failure is None:
+            emit(ending)
+        return failure
+
+    def _connected(self) -> Any:
+        """The SDK's client, made when it is first needed. Raises RequestFailed."""
+        if self._client is None:
+            sdk = self._transport.sdk()
+            self._client = sdk.Client(self._endpoint, self._key() or NO_KEY, now=self._now)
+            self._transport.at_close(self, self._client.close)
+        return self._client
+
+    async def _listed(self) -> list[Any]:
+        client = self._connected()
+        rows: list[Any] = []
+        parameters: dict[str, object] = {"limit": MODELS_PAGE}
+        for _ in range(PAGES):
+            page = _object(await client.get("/v1/models", parameters))
+            data = page.get("data")
+            rows.extend(cast("list[Any]", data) if isinstance(data, list) else [])
+            if not page.get("has_more") or not page.get("last_id"):
+                break
+            parameters = {"limit": MODELS_PAGE, "after_id": page["last_id"]}
+        return rows
+
+    async def _probed(self) -> Failure | None:
+        """Models, else counting, else one token: the first that the server understands decides."""
+        message = {"model": PROBE_MODEL, "messages": [{"role": "user", "content": "Hi"}]}
+        failure: Failure | None = None
+        for ask in (
+            lambda client: client.get("/v1/models", {"limit": 1}),
+            lambda client: client.post("/v1/messages/count_tokens", _compact(message)),
+            lambda client: client.post("/v1/messages", _compact({"max_tokens": 1, **message})),
+        ):
+            try:
+                answer = _object(await cast("Any", ask)(self._connected()))
+            except RequestFailed as error:
+                failure = error.failure
+                if failure.kind not in INCONCLUSIVE:
+                    return failure
+                if _knows_no_such_model(failure):
+                    return None
+                continue
+            if answer.keys() & {"data", "input_tokens", "content"}:
+                return None
+            failure = failures.not_a_server("the JSON is not the API's", server=self._endpoint.name)
+        return failure
+
+
+def _early_failure(events: Sequence[ModelEvent]) -> Failure | None:
+    """The failure of a response that ended before it showed anything."""
+    last = events[-1] if events else None
+    if isinstance(last, ResponseFailed) and not any(isinstance(e, BlockStarted) for e in events):
+        return last.failure
+    return None
+
+
+def _knows_no_such_model(failure: Failure) -> bool:
+    """A 404 of the API itself about the model: the server and the key are fine."""
+    return failure.kind == "not_found" and "not_found_error" in failure.detail
+
+
+def _unfinished(job: Future[None]) -> Failure:
+    """Why a request's work ended without an ending of its own."""
+    if job.cancelled():
+        return failures.truncated("the transport was closed")
+    error = job.exception() if job.done() else None
+    return failures.unexpected(f"{type(error).__name__}: {error}" if error else "no ending")
+
+
+def _object(value: object) -> Mapping[str, Any]:
+    return cast("Mapping[str, Any]", value) if isinstance(value, Mapping) else {}
+
+
+def _compact(body: Mapping[str, Any]) -> bytes:
+    return json.dumps(body, separators=(",", ":")).encode()

@@ -1,0 +1,238 @@
+"""The one module that touches the provider's SDK. It is imported on the transport's thread.
+
+It sends our own bytes through the SDK's client and gives back the bytes received: the key order of
+both matters (SPEC C02), and the SDK's typed events cost more than they tell. Its exceptions, and
+those of the HTTP library below it, become `RequestFailed` here and nowhere else.
+"""
+
+import json
+import os
+import socket
+import ssl
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping
+from contextlib import contextmanager
+from typing import Any, cast
+from urllib.parse import urlsplit
+from urllib.request import getproxies
+
+import anthropic
+import httpx2
+
+from desktop.core.events import Failure
+from desktop.wire import failures
+from desktop.wire.endpoint import Endpoint
+from desktop.wire.failures import Refused, RequestFailed
+from desktop.wire.proxies import proxy_for
+from desktop.wire.retry import asked_wait
+
+SNIPPET = 4096
+KEEPALIVE: tuple[tuple[int, int, int], ...] = ((socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1),)
+JSON_BODY = {"Content-Type": "application/json"}
+
+
+class Client:
+    """A client for one server and key; belongs to the loop it is used on. Close it there."""
+
+    def __init__(self, endpoint: Endpoint, key: str, *, now: Callable[[], float]) -> None:
+        """Raises RequestFailed where address, proxy, certificates or key can't be used."""
+        if not key.isascii() or not key.isprintable():
+            raise RequestFailed(failures.bad_key())
+        self._server = endpoint.name
+        self._secret = key
+        self._now = now
+        with self._told():
+            self._http = _http_client(endpoint)
+            self._client = anthropic.AsyncAnthropic(
+                api_key=key,
+                base_url=endpoint.base_url,
+                max_retries=0,
+                http_client=self._http,
+                open_telemetry=False,
+            )
+
+    async def stream(self, body: bytes) -> AsyncIterator[bytes]:
+        """The bytes that answer a streaming request. Closing the iterator ends the request."""
+        with self._told():
+            response = await self._client.post(
+                "/v1/messages",
+                cast_to=httpx2.Response,
+                content=body,
+                options={"headers": JSON_BODY},
+                stream=True,
+                stream_cls=anthropic.AsyncStream[Any],
+            )
+        answer = cast("httpx2.Response", response)
+        try:
+            with self._told(receiving=True):
+                await self._check_is_stream(answer)
+                async for piece in answer.aiter_bytes():
+                    yield piece
+        finally:
+            await answer.aclose()
+
+    async def get(self, path: str, parameters: Mapping[str, object]) -> Any:
+        """The JSON of a GET."""
+        with self._told():
+            response = await self._client.get(
+                path, cast_to=httpx2.Response, options={"params": dict(parameters)}
+            )
+            return self._json(response)
+
+    async def post(self, path: str, body: bytes) -> Any:
+        """The JSON that answers a POST."""
+        with self._told():
+            response = await self._client.post(
+                path, cast_to=httpx2.Response, content=body, options={"headers": JSON_BODY}
+            )
+            return self._json(response)
+
+    async def close(self) -> None:
+        await self._client.close()
+
+    async def _check_is_stream(self, response: httpx2.Response) -> None:
+        kind = response.headers.get("content-type", "")
+        if kind.startswith("text/event-stream") or not kind:
+            return
+        start = b""
+        async for piece in response.aiter_bytes():
+            start += piece
+            if len(start) >= SNIPPET:
+                break
+        text = start[:SNIPPET].decode("utf-8", "replace")
+        words = failures.page_title(text) or text
+        raise RequestFailed(self._foreign(f"{kind}: {words}"))
+
+    def _json(self, response: httpx2.Response) -> Any:
+        try:
+            return json.loads(response.content)
+        except ValueError as error:
+            title = failures.page_title(response.text)
+            raise RequestFailed(self._foreign(f"no JSON: {title}")) from error
+
+    def _foreign(self, detail: str) -> Failure:
+        return failures.not_a_server(self._clean(detail), server=self._server)
+
+    @contextmanager
+    def _told(self, *, receiving: bool = False) -> Iterator[None]:
+        """Turns what the libraries raise into RequestFailed; the table of their exceptions."""
+        try:
+            yield
+        except RequestFailed:
+            raise
+        except anthropic.APIStatusError as error:
+            raise RequestFailed(self._of_status(error)) from error
+        except anthropic.APIConnectionError as error:
+            raise RequestFailed(self._of_cause(error.__cause__ or error)) from error
+        except (httpx2.HTTPError, httpx2.InvalidURL, httpx2.StreamError, OSError) as error:
+            raise RequestFailed(self._of_cause(error, receiving=receiving)) from error
+        except (anthropic.AnthropicError, ValueError, TypeError, ImportError) as error:
+            detail = self._clean(f"{type(error).__name__}: {error}")
+            raise RequestFailed(failures.unexpected(detail)) from error
+
+    def _of_status(self, error: anthropic.APIStatusError) -> Failure:
+        headers = error.response.headers
+        is_html = isinstance(error.body, str) and "<" in error.body
+        message = error.api_message or (error.body if isinstance(error.body, str) else "")
+        if error.status_code == 404 and error.type is None and is_html:
+            return self._foreign(f"HTTP 404: {failures.page_title(message)}")
+        wanted = headers.get("x-should-retry")
+        return failures.of_answer(
+            Refused(
+                status=error.status_code,
+                type=str(error.type or ""),
+                message=self._clean(message) if not is_html else message,
+                code=str(error.error_code or ""),
+                is_html=is_html,
+                request_id=error.request_id,
+                retry_after=asked_wait(
+                    milliseconds=headers.get("retry-after-ms"),
+                    after=headers.get("retry-after"),
+                    now=self._now(),
+                ),
+                should_retry={"true": True, "false": False}.get(str(wanted)),
+                server=self._server,
+            )
+        )
+
+    def _of_cause(self, error: BaseException, *, receiving: bool = False) -> Failure:
+        """A connection that failed: by its deepest reason."""
+        reasons = _reasons(error)
+        detail = self._clean(" / ".join(f"{type(one).__name__}: {one}" for one in reasons))
+        if isinstance(error, httpx2.ConnectTimeout | httpx2.PoolTimeout):
+            return failures.no_answer(self._server, detail)
+        if isinstance(error, httpx2.TimeoutException):
+            no_answer = failures.no_answer(self._server, detail)
+            return failures.stalled(detail) if receiving else no_answer
+        if isinstance(error, httpx2.UnsupportedProtocol | httpx2.InvalidURL):
+            return failures.bad_address(detail)
+        if isinstance(error, httpx2.ProxyError):
+            return failures.proxy_refused(detail)
+        if any(isinstance(one, ssl.SSLCertVerificationError) for one in reasons):
+            return failures.untrusted(self._server, detail)
+        if receiving:
+            return failures.truncated(detail)
+        if any(isinstance(one, ssl.SSLError) for one in reasons):
+            return failures.unreachable(self._server, detail)
+        if any(isinstance(one, ConnectionRefusedError) for one in reasons):
+            return failures.unreachable(self._server, detail, reason="refused")
+        if any(isinstance(one, socket.gaierror) for one in reasons):
+            return failures.unreachable(self._server, detail, reason="dns")
+        return failures.unreachable(self._server, detail)
+
+    def _clean(self, text: str) -> str:
+        return failures.clean_detail(text.replace(self._secret, "…") if self._secret else text)
+
+
+def _http_client(endpoint: Endpoint) -> httpx2.AsyncClient:
+    """The SDK's kind of HTTP client with our timeouts, the right proxy and verified TLS."""
+    parts = urlsplit(endpoint.base_url)
+    if parts.scheme not in ("http", "https") or not parts.hostname:
+        raise RequestFailed(failures.bad_address("the address has no scheme or no host"))
+    proxy = proxy_for(endpoint.base_url, getproxies(), os.environ)
+    try:
+        transport = httpx2.AsyncHTTPTransport(
+            verify=_verified(),
+            proxy=httpx2.Proxy(proxy.url) if proxy else None,
+            socket_options=None if proxy else KEEPALIVE,
+        )
+    except (ValueError, TypeError, httpx2.InvalidURL) as error:
+        if proxy is None:
+            raise
+        raise RequestFailed(failures.bad_proxy(proxy.variable, "it is no address")) from error
+    return anthropic.DefaultAsyncHttpxClient(
+        transport=transport,
+        base_url=endpoint.base_url,
+        timeout=httpx2.Timeout(
+            connect=endpoint.connect_seconds,
+            read=endpoint.read_seconds,
+            write=endpoint.read_seconds,
+            pool=endpoint.connect_seconds,
+        ),
+    )
+
+
+def _verified() -> ssl.SSLContext:
+    """The certificates to trust; verification is on, always."""
+    try:
+        return httpx2.create_ssl_context()
+    except OSError as error:  # ssl.SSLError is one
+        for variable in ("SSL_CERT_FILE", "SSL_CERT_DIR"):
+            if os.environ.get(variable):
+                told = failures.bad_authority_file(variable, f"{type(error).__name__}: {error}")
+                raise RequestFailed(told) from error
+        raise
+
+
+def _reasons(error: BaseException) -> list[BaseException]:
+    """The error and what caused it, groups unwrapped, each once."""
+    found: list[BaseException] = []
+    waiting = [error]
+    while waiting:
+        one = waiting.pop(0)
+        if one in found:
+            continue
+        found.append(one)
+        if isinstance(one, BaseExceptionGroup):
+            waiting.extend(cast("BaseExceptionGroup[BaseException]", one).exceptions)
+        waiting.extend(cause for cause in (one.__cause__, one.__context__) if cause is not None)
+    return found

@@ -1,0 +1,79 @@
+"""Rules for every test: an empty home, no keyring, no network, and nothing left behind."""
+
+import os
+import shutil
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from hypothesis import settings
+
+from tests import guards, private_session
+
+# Before any module of the program is imported, for it may look at the environment then.
+HOME = Path(tempfile.mkdtemp(prefix="nacre-tests-"))
+guards.isolate_environment(HOME)
+
+network = guards.NetworkGuard()
+network.install()
+
+settings.register_profile("desk", deadline=None)
+settings.register_profile("ci", deadline=None, derandomize=True, print_blob=True)
+settings.load_profile("ci" if os.environ.get("CI") else "desk")
+
+
+def pytest_unconfigure() -> None:
+    shutil.rmtree(HOME, ignore_errors=True)
+
+
+@pytest.fixture(autouse=True)
+def _left_as_found(  # pyright: ignore[reportUnusedFunction]
+    request: pytest.FixtureRequest,
+) -> Iterator[None]:
+    """Nothing outlives the test: no thread, no process, no error that a loop only logged.
+
+    `leaves_threads(reason)` marks the few tests whose subject is a thread that is stuck.
+    """
+    network.take()
+    if request.node.get_closest_marker("leaves_threads"):
+        yield
+    else:
+        with guards.no_stray_processes(), guards.no_stray_threads(), guards.no_loop_errors():
+            yield
+    attempts = network.take()
+    assert not attempts, f"the test tried to reach: {', '.join(attempts)}"
+
+
+@pytest.fixture(scope="session")
+def secret_service() -> Iterator[dict[str, str]]:
+    """The environment of a private session bus with an unlocked keyring, for child processes.
+
+    For the current process ask for `in_secret_service`.
+    """
+    try:
+        with private_session.secret_service() as environment:
+            yield environment
+    except private_session.NotAvailable as reason:
+        pytest.skip(str(reason))
+
+
+@pytest.fixture
+def in_secret_service(
+    secret_service: dict[str, str], monkeypatch: pytest.MonkeyPatch
+) -> dict[str, str]:
+    """This process talks to the private keyring for the length of the test."""
+    for name in ("DBUS_SESSION_BUS_ADDRESS", "XDG_RUNTIME_DIR", "HOME", "XDG_DATA_HOME"):
+        monkeypatch.setenv(name, secret_service[name])
+    monkeypatch.delenv("PYTHON_KEYRING_BACKEND", raising=False)
+    return secret_service
+
+
+@pytest.fixture(scope="session")
+def xvfb() -> Iterator[str]:
+    """The name of a display on a private X server, for child processes with a real window."""
+    try:
+        with private_session.x_server() as display:
+            yield display
+    except private_session.NotAvailable as reason:
+        pytest.skip(str(reason))

@@ -1,0 +1,431 @@
+"""A log in memory: the same promises as the database, in plain Python.
+
+It passes the contract suite of the real store (`tests/unit/store/test_contract.py`), so a test of
+another layer may stand on it. `fail_next` makes the next write fail as a full disk would;
+`hold_elsewhere` lets another process hold a conversation.
+"""
+
+import hashlib
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+from desktop.core.chunks import LogChunk, NewChunk, Stamp, System, Text
+from desktop.core.conversation import LoadedSession, split_dangling
+from desktop.core.errors import LeaseHeld, StoreError, UnknownConversation, UnknownFolder
+from desktop.core.permissions import Rule
+from desktop.core.records import (
+    CatalogueView,
+    Page,
+    Project,
+    Receipt,
+    RequestRecord,
+    Snapshot,
+    Tab,
+    Workspace,
+)
+from desktop.core.status import QueuedMessage
+
+
+@dataclass(slots=True)
+class _Conversation:
+    tab: Tab
+    chunks: list[LogChunk] = field(default_factory=list[LogChunk])
+    requests: dict[str, RequestRecord] = field(default_factory=dict[str, RequestRecord])
+    queue: list[QueuedMessage] = field(default_factory=list[QueuedMessage])
+    revision: int = 0
+    snapshot: Snapshot | None = None
+    draft: str = ""
+    holder: str = ""
+
+
+class MemoryLog:
+    """Everything in dictionaries; `session`, `reader` and `catalogue` are the three doors.
+
+    `scratch` is the folder of `scratch_workspace`; `blobs` a folder for kept files (without one,
+    a kept file is hashed and forgotten).
+    """
+
+    def __init__(
+        self,
+        *,
+        now_ms: Callable[[], int],
+        new_id: Callable[[], str],
+        on_catalogue_change: Callable[[], None] | None = None,
+        scratch: Path | None = None,
+        blobs: Path | None = None,
+        process_id: str = "memory",
+    ) -> None:
+        self.now_ms = now_ms
+        self.new_id = new_id
+        self.process_id = process_id
+        self.conversations: dict[str, _Conversation] = {}
+        self.blobs = blobs
+        self.failures: list[StoreError] = []
+        self.catalogue = MemoryCatalogue(self, on_catalogue_change, scratch)
+        self.reader = MemoryReader(self)
+
+    def session(self, tab_id: str) -> "MemorySession":
+        return MemorySession(self, tab_id)
+
+    def fail_next(self, *errors: StoreError) -> None:
+        """The next writes raise these, one each, and change nothing."""
+        self.failures.extend(errors)
+
+    def hold_elsewhere(self, tab_id: str, holder: str = "another process") -> None:
+        """Another process holds the conversation ("" lets it go)."""
+        self.find(tab_id).holder = holder
+
+    def chunks(self, tab_id: str) -> tuple[LogChunk, ...]:
+        """What the log holds now, for a test's asserts."""
+        return tuple(self.find(tab_id).chunks)
+
+    def find(self, tab_id: str) -> _Conversation:
+        found = self.conversations.get(tab_id)
+        if found is None:
+            raise UnknownConversation("No conversation has this id.", detail=tab_id)
+        return found
+
+    def writing(self) -> None:
+        """Every write passes here."""
+        if self.failures:
+            raise self.failures.pop(0)
+
+
+class MemorySession:
+    """A TurnStore over one conversation of a MemoryLog."""
+
+    def __init__(self, log: MemoryLog, tab_id: str) -> None:
+        self._log = log
+        self._tab_id = tab_id
+
+    @property
+    def session_id(self) -> str:
+        return self._tab_id
+
+    async def append(self, chunks: Sequence[NewChunk]) -> Receipt:
+        self._log.writing()
+        return self._append(chunks)
+
+    def _append(self, chunks: Sequence[NewChunk]) -> Receipt:
+        held = self._log.find(self._tab_id)
+        known = {chunk.id for one in self._log.conversations.values() for chunk in one.chunks}
+        if len(known | {new.id for new in chunks}) != len(known) + len(chunks):
+            raise StoreError("A row with this id is already in the log.")
+        now = self._log.now_ms()
+        rows = tuple(
+            LogChunk(
+                id=new.id,
+                tab_id=self._tab_id,
+                seq=len(held.chunks) + place,
+                turn_id=new.turn_id,
+                step=new.step,
+                role=new.role,
+                data=new.data,
+                created_at=now,
+                stamp=new.stamp,
+            )
+            for place, new in enumerate(chunks, start=1)
+        )
+        base = held.revision
+        held.chunks.extend(rows)
+        held.revision += len(rows)
+        if any(_is_message(row) for row in rows):
+            held.tab = replace(held.tab, last_message_at=now)
+            self._log.catalogue.changed()
+        return Receipt(self._tab_id, base, held.revision, chunks=rows)
+
+    async def load(self) -> LoadedSession:
+        return split_dangling(self._log.find(self._tab_id).chunks)
+
+    async def active_model(self) -> Stamp | None:
+        for chunk in reversed(self._log.find(self._tab_id).chunks):
+            if chunk.stamp != Stamp():
+                return chunk.stamp
+        return None
+
+    async def start_request(self, record: RequestRecord) -> Receipt:
+        self._log.writing()
+        return self._put(record)
+
+    async def finish_request(self, record: RequestRecord) -> Receipt:
+        self._log.writing()
+        return self._put(record)
+
+    def _put(self, record: RequestRecord) -> Receipt:
+        held = self._log.find(self._tab_id)
+        base = held.revision
+        if held.requests.get(record.id) != record:
+            held.requests[record.id] = record
+            held.revision += 1
+        return Receipt(self._tab_id, base, held.revision, requests=(record,))
+
+    async def requests(self) -> tuple[RequestRecord, ...]:
+        return tuple(self._log.find(self._tab_id).requests.values())
+
+    async def queued(self) -> tuple[QueuedMessage, ...]:
+        return tuple(self._log.find(self._tab_id).queue)
+
+    async def enqueue(self, message: QueuedMessage) -> None:
+        self._log.writing()
+        queue = self._log.find(self._tab_id).queue
+        if all(one.id != message.id for one in queue):
+            queue.append(message)
+
+    async def cancel_queued(self, message_id: str) -> QueuedMessage | None:
+        self._log.writing()
+        queue = self._log.find(self._tab_id).queue
+        for message in queue:
+            if message.id == message_id:
+                queue.remove(message)
+                return message
+        return None
+
+    async def take_queued(self, *, turn_id: str, step: int, stamp: Stamp) -> Receipt | None:
+        self._log.writing()
+        queue = self._log.find(self._tab_id).queue
+        if not queue:
+            return None
+        receipt = self._append(
+            [
+                NewChunk(
+                    id=message.id,
+                    turn_id=turn_id,
+                    role="user",
+                    data=Text(message.text, attachments=message.attachments),
+                    step=step,
+                    stamp=stamp,
+                )
+                for message in queue
+            ]
+        )
+        queue.clear()
+        return receipt
+
+    async def acquire_lease(self) -> None:
+        held = self._log.find(self._tab_id)
+        if held.holder not in ("", self._log.process_id):
+            raise LeaseHeld(
+                "Another Nacre is working in this conversation.",
+                way_out="Wait until it is done.",
+                detail=held.holder,
+            )
+        held.holder = self._log.process_id
+
+    async def release_lease(self) -> None:
+        held = self._log.find(self._tab_id)
+        if held.holder == self._log.process_id:
+            held.holder = ""
+
+    async def keep_file(self, path: Path, media_type: str) -> tuple[str, int]:
+        self._log.writing()
+        content = path.read_bytes()  # noqa: ASYNC240 (a double; small files)
+        digest = hashlib.sha256(content).hexdigest()
+        if self._log.blobs is not None:
+            (self._log.blobs / digest).write_bytes(content)
+        path.unlink()  # noqa: ASYNC240
+        return digest, len(content)
+
+
+class MemoryReader:
+    """A LogReader over a MemoryLog."""
+
+    def __init__(self, log: MemoryLog) -> None:
+        self._log = log
+
+    async def page(
+        self,
+        tab_id: str,
+        *,
+        limit: int,
+        before: int | None = None,
+        after: int | None = None,
+        around: int | None = None,
+    ) -> Page:
+        held = self._log.find(tab_id)
+        total = len(held.chunks)
+        if before is not None:
+            end = min(max(before - 1, 0), total)
+            start = max(end - limit, 0)
+        elif after is not None:
+            start = min(max(after, 0), total)
+            end = min(start + limit, total)
+        elif around is not None:
+            start = max(min(around - 1 - limit // 2, total - limit), 0)
+            end = min(start + limit, total)
+        else:
+            end = total
+            start = max(end - limit, 0)
+        return Page(
+            rows=tuple(held.chunks[start:end]),
+            total=total,
+            has_older=start > 0,
+            has_newer=end < total,
+            revision=held.revision,
+        )
+
+    async def revision(self, tab_id: str) -> int:
+        return self._log.find(tab_id).revision
+
+    async def blob_path(self, sha256: str) -> Path | None:
+        if self._log.blobs is None:
+            return None
+        path = self._log.blobs / sha256
+        return path if path.is_file() else None
+
+
+class MemoryCatalogue:
+    """A Catalogue over a MemoryLog."""
+
+    def __init__(
+        self, log: MemoryLog, on_change: Callable[[], None] | None, scratch: Path | None
+    ) -> None:
+        self._log = log
+        self._on_change = on_change
+        self._scratch = scratch
+        self._projects: list[Project] = []
+        self._workspaces: list[Workspace] = []
+        self._rules: dict[int, set[Rule]] = {}
+        self._settings: dict[str, str] = {}
+        self._revision = 0
+
+    def changed(self) -> None:
+        self._revision += 1
+        if self._on_change is not None:
+            self._on_change()
+
+    async def view(self) -> CatalogueView:
+        tabs = sorted((one.tab for one in self._log.conversations.values()), key=_position)
+        return CatalogueView(
+            tuple(self._projects), tuple(self._workspaces), tuple(tabs), self._revision
+        )
+
+    async def open_workspace(self, directory: Path) -> Workspace:
+        self._log.writing()
+        try:
+            real = directory.resolve(strict=True)  # noqa: ASYNC240
+        except (OSError, ValueError, RuntimeError) as error:
+            raise UnknownFolder("There is no such folder.", detail=repr(error)) from error
+        if not real.is_dir():
+            raise UnknownFolder(f"{real} is not a folder.")
+        for workspace in self._workspaces:
+            if workspace.directory == str(real):
+                return workspace
+        return self._make_workspace(str(real), is_git=(real / ".git").exists())
+
+    async def scratch_workspace(self) -> Workspace:
+        if self._scratch is not None:
+            self._scratch.mkdir(parents=True, exist_ok=True)
+            return await self.open_workspace(self._scratch)
+        for workspace in self._workspaces:
+            if workspace.directory == "scratch":
+                return workspace
+        return self._make_workspace("scratch", is_git=False)
+
+    def _make_workspace(self, directory: str, *, is_git: bool) -> Workspace:
+        name = Path(directory).name or directory
+        number = len(self._projects) + 1
+        self._projects.append(Project(number, directory, name, "git" if is_git else "directory"))
+        made = Workspace(number, number, directory, name)
+        self._workspaces.append(made)
+        self.changed()
+        return made
+
+    async def workspace(self, workspace_id: int) -> Workspace:
+        for workspace in self._workspaces:
+            if workspace.id == workspace_id:
+                return workspace
+        raise UnknownFolder("No workspace has this number.", detail=str(workspace_id))
+
+    async def create_tab(self, workspace_id: int, *, title: str = "") -> Tab:
+        self._log.writing()
+        await self.workspace(workspace_id)
+        positions = [one.tab.position for one in self._log.conversations.values()]
+        tab = Tab(
+            id=self._log.new_id(),
+            workspace_id=workspace_id,
+            title=title,
+            position=max(positions, default=-1) + 1,
+            is_open=True,
+            created_at=self._log.now_ms(),
+        )
+        self._log.conversations[tab.id] = _Conversation(tab)
+        self.changed()
+        return tab
+
+    async def tab(self, tab_id: str) -> Tab:
+        return self._log.find(tab_id).tab
+
+    async def rename_tab(self, tab_id: str, title: str) -> Tab:
+        self._log.writing()
+        return self._replace(replace(self._log.find(tab_id).tab, title=title))
+
+    async def set_tab_open(self, tab_id: str, *, is_open: bool) -> Tab:
+        self._log.writing()
+        return self._replace(replace(self._log.find(tab_id).tab, is_open=is_open))
+
+    async def move_tabs(self, tab_ids: Sequence[str]) -> None:
+        self._log.writing()
+        moved = [self._log.find(tab_id).tab for tab_id in tab_ids]
+        others = [
+            one.tab for one in self._log.conversations.values() if one.tab.id not in set(tab_ids)
+        ]
+        for position, tab in enumerate([*moved, *sorted(others, key=_position)]):
+            self._replace(replace(tab, position=position))
+
+    def _replace(self, tab: Tab) -> Tab:
+        held = self._log.find(tab.id)
+        if held.tab != tab:
+            held.tab = tab
+            self.changed()
+        return tab
+
+    async def snapshot(self, tab_id: str) -> Snapshot | None:
+        return self._log.find(tab_id).snapshot
+
+    async def save_snapshot(self, snapshot: Snapshot) -> None:
+        self._log.writing()
+        held = self._log.find(snapshot.tab_id)
+        if held.snapshot != snapshot:
+            held.snapshot = snapshot
+            self.changed()
+
+    async def rules(self, workspace_id: int) -> frozenset[Rule]:
+        return frozenset(self._rules.get(workspace_id, ()))
+
+    async def add_rule(self, rule: Rule) -> None:
+        self._log.writing()
+        await self.workspace(rule.workspace_id)
+        self._rules.setdefault(rule.workspace_id, set()).add(rule)
+
+    async def remove_rule(self, rule: Rule) -> None:
+        self._log.writing()
+        self._rules.get(rule.workspace_id, set()).discard(rule)
+
+    async def settings(self) -> Mapping[str, str]:
+        return dict(self._settings)
+
+    async def save_setting(self, key: str, value: str | None) -> None:
+        self._log.writing()
+        if value is None:
+            self._settings.pop(key, None)
+        else:
+            self._settings[key] = value
+
+    async def draft(self, tab_id: str) -> str:
+        return self._log.find(tab_id).draft
+
+    async def save_draft(self, tab_id: str, text: str) -> None:
+        self._log.writing()
+        self._log.find(tab_id).draft = text
+
+
+def _position(tab: Tab) -> int:
+    return tab.position
+
+
+def _is_message(row: LogChunk) -> bool:
+    """A person's text or the end of a turn: what moves a conversation up in the list."""
+    if isinstance(row.data, System):
+        return row.data.kind == "turn_end"
+    return row.role == "user"

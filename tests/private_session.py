@@ -1,0 +1,140 @@
+"""The services of a desktop session, each private to the tests: a bus, a keyring, an X server.
+
+None of them is shared with whoever runs the suite, none listens beyond this machine, and each is
+gone when its `with` block ends.
+"""
+
+import os
+import shutil
+import subprocess
+import tempfile
+import time
+from collections.abc import Generator
+from contextlib import contextmanager
+from pathlib import Path
+
+from jeepney.io.blocking import open_dbus_connection
+from secretstorage import SecretServiceNotAvailableException, get_default_collection
+
+from tests.guards import home_environment
+
+START_TIMEOUT = 20.0  # seconds
+KEYRING_PASSWORD = b"tests"
+
+
+class NotAvailable(Exception):
+    """A program that the service needs is not on this machine; the text names it."""
+
+
+@contextmanager
+def secret_service() -> Generator[dict[str, str]]:
+    """A session bus with an unlocked gnome-keyring on it; yields the environment to reach both.
+
+    There is no DISPLAY in it, so a prompt fails at once instead of waiting for nobody. The
+    environment is whole: hand it to a process as it is.
+    """
+    require("dbus-daemon", "gnome-keyring-daemon")
+    # Socket paths are limited to about 100 bytes, hence not pytest's long folders.
+    with tempfile.TemporaryDirectory(prefix="nacre-bus-", ignore_cleanup_errors=True) as folder:
+        environment = {**os.environ, **home_environment(Path(folder))}
+        for name in ("DISPLAY", "WAYLAND_DISPLAY", "PYTHON_KEYRING_BACKEND"):
+            environment.pop(name, None)
+        with session_bus(Path(folder), environment) as address:
+            environment["DBUS_SESSION_BUS_ADDRESS"] = address
+            with keyring_daemon(environment):
+                yield environment
+
+
+@contextmanager
+def session_bus(folder: Path, environment: dict[str, str]) -> Generator[str]:
+    """A D-Bus daemon of its own, without service activation from the real session; its address."""
+    command = ["dbus-daemon", "--session", "--nofork", "--nopidfile", "--print-address"]
+    command.append(f"--address=unix:path={folder / 'run' / 'bus'}")
+    with running(command, environment, stdout=subprocess.PIPE) as daemon:
+        assert daemon.stdout is not None
+        address = daemon.stdout.readline().decode().strip()
+        if not address:
+            raise RuntimeError("dbus-daemon did not start")
+        yield address
+
+
+@contextmanager
+def keyring_daemon(environment: dict[str, str]) -> Generator[None]:
+    command = ["gnome-keyring-daemon", "--foreground", "--unlock", "--components=secrets"]
+    with running(command, environment, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL) as daemon:
+        assert daemon.stdin is not None
+        daemon.stdin.write(KEYRING_PASSWORD)
+        daemon.stdin.close()
+        wait_until_unlocked(environment["DBUS_SESSION_BUS_ADDRESS"])
+        yield
+
+
+def wait_until_unlocked(address: str) -> None:
+    """Return once the service answers with an unlocked default collection."""
+    deadline = time.monotonic() + START_TIMEOUT
+    while True:
+        try:
+            with open_dbus_connection(bus=address) as connection:
+                if not get_default_collection(connection).is_locked():
+                    return
+        except SecretServiceNotAvailableException:
+            pass
+        if time.monotonic() > deadline:
+            raise RuntimeError("the keyring daemon did not unlock")
+        time.sleep(0.05)
+
+
+@contextmanager
+def x_server() -> Generator[str]:
+    """An X server without a screen, on a display nobody uses; yields the display's name."""
+    require("Xvfb")
+    reading, writing = os.pipe()
+    command = ["Xvfb", "-displayfd", str(writing), "-screen", "0", "1400x1000x24"]
+    command += ["-nolisten", "tcp", "-noreset"]
+    try:
+        with running(command, dict(os.environ), pass_fds=(writing,)):
+            os.close(writing)
+            writing = -1
+            with os.fdopen(reading) as numbers:
+                number = numbers.readline().strip()
+            if not number:
+                raise RuntimeError("Xvfb did not start")
+            yield f":{number}"
+    finally:
+        if writing != -1:
+            os.close(writing)
+
+
+@contextmanager
+def running(
+    command: list[str],
+    environment: dict[str, str],
+    *,
+    stdin: int = subprocess.DEVNULL,
+    stdout: int = subprocess.DEVNULL,
+    pass_fds: tuple[int, ...] = (),
+) -> Generator[subprocess.Popen[bytes]]:
+    """A process that is ended, by force if need be, when the block ends."""
+    process = subprocess.Popen(
+        command,
+        env=environment,
+        stdin=stdin,
+        stdout=stdout,
+        stderr=subprocess.DEVNULL,
+        pass_fds=pass_fds,
+    )
+    with process:
+        try:
+            yield process
+        finally:
+            process.terminate()
+            try:
+                process.wait(5)
+            except subprocess.TimeoutExpired:
+                process.kill()
+
+
+def require(*programs: str) -> None:
+    missing = [program for program in programs if shutil.which(program) is None]
+    if missing:
+        raise NotAvailable(f"not on this machine: {', '.join(missing)}")

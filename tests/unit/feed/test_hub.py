@@ -1,0 +1,109 @@
+"""What is published reaches everyone, and a late reader sees all so far (SPEC C25)."""
+
+import logging
+
+import pytest
+
+from desktop.core.records import Receipt
+from desktop.core.reducer import BlockOp, Dropped, Grew, Opened, Sealed
+from desktop.core.status import TabStatus
+from desktop.feed.hub import Hub
+from tests.unit.feed.rows_of import new, text
+
+
+class Record:
+    """A listener that keeps what it hears."""
+
+    def __init__(self) -> None:
+        self.heard: list[object] = []
+
+    def receipt(self, receipt: Receipt) -> None:
+        self.heard.append(receipt)
+
+    def live(self, tab_id: str, op: BlockOp) -> None:
+        self.heard.append((tab_id, op))
+
+    def status(self, status: TabStatus) -> None:
+        self.heard.append(status)
+
+
+class Broken(Record):
+    def live(self, tab_id: str, op: BlockOp) -> None:
+        raise RuntimeError("no")
+
+
+OPENED = Opened("b1", "t1", 0, "assistant", "text")
+
+
+def test_a_listener_of_one_tab_hears_only_that_one() -> None:
+    """F-R09"""
+    hub, one, every = Hub(), Record(), Record()
+    hub.subscribe(one, tab_id="a")
+    hub.subscribe(every)
+    hub.live("a", OPENED)
+    hub.live("b", Opened("b2", "t2", 0, "assistant", "text"))
+    assert one.heard == [("a", OPENED)]
+    assert len(every.heard) == 2
+
+
+def test_whoever_unsubscribed_hears_nothing_more() -> None:
+    hub, one = Hub(), Record()
+    end = hub.subscribe(one, tab_id="a")
+    end()
+    end()
+    hub.live("a", OPENED)
+    assert one.heard == []
+
+
+def test_open_blocks_are_kept_until_their_row_arrives() -> None:
+    """C25"""
+    hub = Hub()
+    hub.live("a", OPENED)
+    hub.live("a", Grew("b1", "Hel"))
+    hub.live("a", Grew("b1", "lo"))
+    hub.live("a", Sealed(new("b1", "Hello")))
+    assert [block.text for block in hub.open_blocks("a")] == ["Hello"]
+    sealed = text(1, "Hello")
+    hub.receipt(
+        Receipt("a", 0, 1, (type(sealed)("b1", "a", 1, "t1", 0, "assistant", sealed.data, 0),))
+    )
+    assert len(hub.open_blocks("a")) == 0
+
+
+def test_a_reader_s_copy_does_not_grow_with_the_hub_s() -> None:
+    hub = Hub()
+    hub.live("a", OPENED)
+    mine = hub.open_blocks("a")
+    hub.live("a", Grew("b1", "x"))
+    assert [block.text for block in mine] == [""]
+
+
+def test_a_tab_that_comes_to_rest_has_no_open_block() -> None:
+    hub, one = Hub(), Record()
+    hub.subscribe(one, tab_id="a")
+    hub.live("a", OPENED)
+    hub.status(TabStatus("a", phase="idle"))
+    assert len(hub.open_blocks("a")) == 0
+    assert one.heard[1:] == [("a", Dropped("b1")), TabStatus("a", phase="idle")]
+    assert hub.last_status("a") == TabStatus("a", phase="idle")
+
+
+def test_a_listener_that_fails_does_not_keep_the_others_from_hearing(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    hub, good = Hub(), Record()
+    hub.subscribe(Broken())
+    hub.subscribe(good)
+    with caplog.at_level(logging.ERROR):
+        hub.live("a", OPENED)
+    assert good.heard == [("a", OPENED)]
+    assert "a listener of the feed failed" in caplog.text
+
+
+def test_a_change_of_the_catalogue_is_told_until_one_stops_listening() -> None:
+    hub, calls = Hub(), []
+    end = hub.on_catalogue(lambda: calls.append(1))
+    hub.catalogue_changed()
+    end()
+    hub.catalogue_changed()
+    assert calls == [1]

@@ -1,0 +1,96 @@
+"""What the store's tests build: logs over real files, chunks, and a loop to run a coroutine on."""
+
+import asyncio
+import itertools
+from collections.abc import Callable, Coroutine, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, TypeVar
+
+from desktop.core.chunks import NewChunk, Payload, Role, Stamp, System, Text, ToolCall, ToolResult
+from desktop.core.protocols import Catalogue, LogReader
+from desktop.store.log import Log
+from desktop.store.session import SqlSession
+from tests.fakes.stores import MemoryLog, MemorySession
+
+T = TypeVar("T")
+
+STAMP = Stamp("anthropic:1a2b", "model-1")
+
+
+def run(coroutine: Coroutine[Any, Any, T]) -> T:
+    return asyncio.run(coroutine)
+
+
+def counter(prefix: str = "id") -> Callable[[], str]:
+    numbers = itertools.count(1)
+    return lambda: f"{prefix}-{next(numbers)}"
+
+
+def clock(start: int = 1_000) -> Callable[[], int]:
+    times = itertools.count(start)
+    return lambda: next(times)
+
+
+@contextmanager
+def open_log(
+    folder: Path,
+    *,
+    busy_ms: int = 500,
+    read_only: bool = False,
+    prefix: str = "id",
+    on_catalogue_change: Callable[[], None] | None = None,
+) -> Iterator[Log]:
+    log = Log.open(
+        folder / "nacre.db",
+        blobs=folder / "blobs",
+        run=folder / "run",
+        new_id=counter(prefix),
+        now_ms=clock(),
+        read_only=read_only,
+        busy_ms=busy_ms,
+        on_catalogue_change=on_catalogue_change,
+    )
+    try:
+        yield log
+    finally:
+        run(log.close())
+
+
+def new_tab(log: Log | MemoryLog, folder: Path) -> str:
+    """A conversation in a workspace of its own; its id."""
+
+    async def make() -> str:
+        workspace = await log.catalogue.open_workspace(folder)
+        return (await log.catalogue.create_tab(workspace.id)).id
+
+    return run(make())
+
+
+def chunk(
+    id_: str,
+    data: Payload | str = "hello",
+    *,
+    role: Role = "user",
+    turn: str = "turn-1",
+    step: int = 0,
+    stamp: Stamp = STAMP,
+) -> NewChunk:
+    payload = Text(data) if isinstance(data, str) else data
+    return NewChunk(id=id_, turn_id=turn, role=role, data=payload, step=step, stamp=stamp)
+
+
+def tool_turn() -> list[NewChunk]:
+    """A whole turn: a question, a call, its result, an answer, the turn's end."""
+    return [
+        chunk("u", "what is in a.txt?"),
+        chunk("c", ToolCall("call-1", "read_file", {"path": "a.txt"}), role="assistant"),
+        chunk("r", ToolResult("call-1", "read_file", "one\ntwo"), role="tool"),
+        chunk("a", "two lines", role="assistant", step=1),
+        chunk("e", System("turn_end", fields={"outcome": "done", "durationMs": 5}), role="system"),
+    ]
+
+
+AnyLog = Log | MemoryLog
+AnySession = SqlSession | MemorySession
+__all__ = ["AnyLog", "AnySession", "Catalogue", "LogReader"]

@@ -1,0 +1,155 @@
+"""Whatever lies in a log, the request is one that the provider takes (U21, C45)."""
+
+from typing import Any
+
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from desktop.core.chunks import ErrorNote, Opaque, System, Text, Thinking, ToolCall, ToolResult
+from desktop.core.model import RequestOptions
+from desktop.wire.request import build, serialise
+from tests.fakes.messages_api import assert_extends
+from tests.fakes.sim import models as provider_models
+from tests.fakes.sim import prefix, rules
+from tests.fakes.sim.rules import envelope
+from tests.fakes.sim.rules.envelope import Terms
+from tests.unit.wire.rows_of import ME, MODELS, Log, reloaded
+
+TERMS = Terms("2026-10-21", frozenset())
+WORDS = st.text(max_size=8) | st.sampled_from(["", " \n", "ok \ud83d", "plain"])
+IDS = st.sampled_from(["a", "b", "c", "a:b", "", "toolu_01"])
+VALUES = st.recursive(
+    st.none() | st.booleans() | st.floats() | WORDS,
+    lambda inner: st.lists(inner, max_size=2) | st.dictionaries(WORDS, inner, max_size=2),
+    max_leaves=4,
+)
+ARGUMENTS = st.dictionaries(WORDS, VALUES, max_size=3)
+METADATA = st.none() | st.sampled_from(
+    [
+        {"type": "thinking", "thinking": None, "signature": "s"},
+        {"type": "thinking", "thinking": None, "signature": ""},
+        {"type": "redacted_thinking", "data": "d"},
+    ]
+)
+SERVER_CALL: dict[str, Any] = {"type": "server_tool_use", "name": "web_search", "input": {}}
+SERVER_RESULT: dict[str, Any] = {"type": "web_search_tool_result", "content": []}
+SEARCH = {"type": "web_search_20260318", "name": "web_search"}
+
+
+@st.composite
+def opaque(draw: st.DrawFn) -> Opaque:
+    id_ = draw(st.sampled_from(["srvtoolu_1", "srvtoolu_2"]))
+    if draw(st.booleans()):
+        return Opaque({**SERVER_CALL, "id": id_})
+    return Opaque({**SERVER_RESULT, "tool_use_id": id_})
+
+
+ROWS = st.one_of(
+    st.tuples(st.just("user"), WORDS.map(Text)),
+    st.tuples(st.just("assistant"), WORDS.map(Text)),
+    st.tuples(st.just("assistant"), st.builds(Thinking, WORDS, METADATA)),
+    st.tuples(st.just("assistant"), st.builds(ToolCall, IDS, WORDS, ARGUMENTS)),
+    st.tuples(st.just("assistant"), opaque()),
+    st.tuples(st.just("tool"), st.builds(ToolResult, IDS, WORDS, WORDS, st.booleans())),
+    st.tuples(st.just("system"), st.builds(ErrorNote, WORDS)),
+    st.tuples(
+        st.just("system"),
+        st.builds(System, st.sampled_from(["fact", "notice", "turn_end", "compaction"]), WORDS),
+    ),
+)
+
+
+@st.composite
+def logs(draw: st.DrawFn) -> Log:
+    """Rows of every kind in any order, in a few turns and steps, some taken back."""
+    log = Log()
+    if draw(st.booleans()):
+        log.prompt(draw(WORDS))
+    for role, data in draw(st.lists(ROWS, max_size=14)):
+        log.turn = draw(st.sampled_from(["t1", "t2"]))
+        log.step = draw(st.integers(0, 2))
+        log.add(role, data)  # pyright: ignore[reportArgumentType]
+    for row in log.rows:
+        if draw(st.integers(0, 9)) == 0 and row.role != "system":
+            log.retract(row)
+    return log
+
+
+def refuse_as_the_provider_does(body: dict[str, Any]) -> None:
+    envelope.check_shape(body, TERMS, counting=False)
+    model = provider_models.find(body["model"])
+    assert model is not None
+    rules.check(body, model, TERMS, prefix.positions(body))
+
+
+@settings(max_examples=120, suppress_health_check=[HealthCheck.too_slow])
+@given(logs(), st.sampled_from([ME.model, "claude-haiku-4-5", "claude-fable-5-2"]))
+def test_u21_any_log_gives_a_request_that_the_provider_takes(log: Log, model: str):
+    body = build(log.rows, RequestOptions(model), models=MODELS, stamp=ME)
+    body.setdefault("tools", []).append(SEARCH)
+    refuse_as_the_provider_does(body)
+    serialise(body).decode("utf-8")
+
+
+@settings(max_examples=50, suppress_health_check=[HealthCheck.too_slow])
+@given(logs())
+def test_c03_any_log_gives_the_same_bytes_after_a_reload(log: Log):
+    options = RequestOptions(ME.model)
+    built = build(log.rows, options, models=MODELS, stamp=ME)
+    again = build(reloaded(log.rows), options, models=MODELS, stamp=ME)
+    assert serialise(again) == serialise(built)
+
+
+@st.composite
+def steps(draw: st.DrawFn) -> list[tuple[str, Any]]:
+    return draw(
+        st.lists(
+            st.one_of(
+                st.tuples(st.just("turn"), WORDS.filter(str.strip)),
+                st.tuples(st.just("calls"), st.integers(1, 4)),
+                st.tuples(st.just("queued"), WORDS.filter(str.strip)),
+                st.tuples(st.just("stopped"), WORDS),
+            ),
+            min_size=2,
+            max_size=8,
+        )
+    )
+
+
+@settings(max_examples=50, suppress_health_check=[HealthCheck.too_slow])
+@given(steps())
+def test_c45_every_request_of_an_orderly_conversation_extends_the_one_before(
+    script: list[tuple[str, Any]],
+):
+    log = Log()
+    log.prompt()
+    log.user("begin")
+    previous = log.body()
+    for number, (kind, value) in enumerate(script):
+        match kind:
+            case "turn":
+                log.thinks("hm", f"s{number}")
+                log.says(f"done {number}")
+                log.turn, log.step = f"t{number}", 0
+                log.user(value)
+            case "calls":
+                log.thinks("", f"s{number}")
+                for at in range(value):
+                    log.calls(f"c{number}_{at}", path=f"{at}")
+                for at in reversed(range(value)):
+                    log.result(f"c{number}_{at}")
+                log.step += 1
+            case "queued":
+                log.calls(f"q{number}")
+                log.result(f"q{number}")
+                log.fact("It is later.")
+                log.user(value)
+                log.step += 1
+            case _:
+                log.add("assistant", Text(value, interrupted=True))
+                log.error("stopped")
+                log.turn, log.step = f"t{number}", 0
+                log.user("go on")
+        body = log.body()
+        assert_extends(previous, body)
+        previous = body

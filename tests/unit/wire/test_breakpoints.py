@@ -1,0 +1,106 @@
+"""Where a request is marked for the prompt cache (SPEC C16, API §2)."""
+
+import pytest
+
+from desktop.core.chunks import Text
+from desktop.wire.models import ModelTable
+from desktop.wire.request import build
+from tests.unit.wire.rows_of import ME, Log, markers, unmarked
+
+OTHER = ModelTable([])
+
+
+def test_c16_the_fixed_part_the_previous_end_and_the_end_are_marked():
+    log = Log()
+    log.prompt()
+    log.user("first")
+    log.calls("a")
+    log.result("a")
+    body = log.body()
+    marked = markers(body)
+    assert marked[0] is body["system"][-1]
+    assert marked[1] is body["messages"][0]["content"][-1]
+    assert marked[2] is body["messages"][-1]["content"][-1]
+    assert len(marked) == 3
+
+
+def test_c16_twenty_five_parallel_results_still_leave_the_previous_end_marked():
+    log = Log()
+    log.prompt()
+    log.user("first")
+    for at in range(25):
+        log.calls(f"call{at}")
+    for at in range(25):
+        log.result(f"call{at}")
+    body = log.body()
+    assert [unmarked(b) for b in markers(body)[1:2]] == [{"type": "text", "text": "first"}]
+    assert len(markers(body)) == 3
+
+
+def test_c16_the_first_request_marks_its_end_once():
+    log = Log()
+    log.prompt("", tools=[])
+    log.user("first")
+    assert len(markers(log.body())) == 1
+
+
+def test_c16_without_a_system_text_the_last_tool_is_marked():
+    log = Log()
+    log.prompt("")
+    log.user("first")
+    body = log.body()
+    assert markers(body)[0] is body["tools"][-1]
+    assert "cache_control" not in body["tools"][0]
+
+
+def test_c16_thinking_is_never_marked():
+    log = Log()
+    log.user("first")
+    log.says("Hello")
+    log.thinks("and now")
+    body = log.body(resumed=True)
+    assert body["messages"][-1]["role"] == "assistant"
+    assert [block["type"] for block in markers(body)] == ["text", "text"]
+    assert markers(body)[-1]["text"] == "Hello"
+
+
+def test_c16_a_server_that_nothing_is_known_of_gets_no_marks():
+    log = Log()
+    log.prompt()
+    log.user("first")
+    body = build(log.rows, _options("qwen3:8b"), models=OTHER, stamp=ME)
+    assert markers(body) == []
+
+
+def test_c38_the_end_of_every_request_is_marked_in_the_next_one_as_well():
+    log = Log()
+    log.prompt()
+    log.user("first")
+    for step in range(6):
+        log.step = step
+        end = log.body()["messages"][-1]["content"][-1]
+        log.thinks(f"{step}")
+        log.add("assistant", Text(f"step {step}"))
+        for at in range(12):
+            log.calls(f"c{step}_{at}")
+        for at in range(12):
+            log.result(f"c{step}_{at}")
+        assert end in markers(log.body())
+
+
+@pytest.mark.parametrize("turns", [1, 5])
+def test_c16_there_are_never_more_than_four(turns: int):
+    log = Log()
+    log.prompt()
+    for turn in range(turns):
+        log.turn = f"t{turn}"
+        log.user("Go")
+        log.says("Gone")
+    log.user("last")
+    assert len(markers(log.body())) <= 4
+
+
+def _options(model: str):
+    from desktop.core.model import RequestOptions
+
+    return RequestOptions(model)
