@@ -7,9 +7,9 @@ loaded to say what is wrong with the words.
 import argparse
 import sys
 from collections.abc import Sequence
-from importlib.metadata import PackageNotFoundError, version
 
 from desktop.core.errors import NacreError
+from desktop.diagnostics import program_version
 
 DONE, FAILED, BAD_USE, NO_CREDENTIAL = 0, 1, 2, 3
 
@@ -27,15 +27,22 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def _run(arguments: argparse.Namespace) -> int:
+    data_dir: str | None = getattr(arguments, "data_dir", None)
     if arguments.command is None:
         from desktop.app import run_window
 
-        return run_window(arguments.data_dir, selftest=arguments.selftest_window)
+        return run_window(data_dir, selftest=arguments.selftest_window)
+    if arguments.command in ("tabs", "show"):
+        from desktop.headless import looking
+
+        if arguments.command == "tabs":
+            return looking.tabs(data_dir, as_json=arguments.json)
+        return looking.show(data_dir, arguments.tab, as_json=arguments.json)
     from desktop.headless import commands
 
     if arguments.command == "run":
         return commands.run(
-            arguments.data_dir,
+            data_dir,
             commands.RunOptions(
                 text=arguments.text,
                 workspace=arguments.workspace,
@@ -47,11 +54,7 @@ def _run(arguments: argparse.Namespace) -> int:
                 as_json=arguments.json,
             ),
         )
-    if arguments.command == "show":
-        return commands.show(arguments.data_dir, arguments.tab, as_json=arguments.json)
-    if arguments.command == "tabs":
-        return commands.tabs(arguments.data_dir, as_json=arguments.json)
-    return commands.doctor(arguments.data_dir, as_json=arguments.json)
+    return commands.doctor(data_dir, as_json=arguments.json)
 
 
 def parser() -> argparse.ArgumentParser:
@@ -70,7 +73,6 @@ def parser() -> argparse.ArgumentParser:
         description="Work with an AI agent in your own folders. Without a command: the window.",
         parents=[shared],
     )
-    top.set_defaults(data_dir=None)
     top.add_argument("--version", action="version", version=f"Nacre {program_version()}")
     top.add_argument(
         "--selftest-window",
@@ -100,11 +102,3 @@ def _add_run(run: argparse.ArgumentParser) -> None:
         default="sql",
         help="null: nothing is written",
     )
-
-
-def program_version() -> str:
-    """The installed version; a bare checkout has none."""
-    try:
-        return version("nacre")
-    except PackageNotFoundError:
-        return "0 (not installed)"

@@ -145,13 +145,7 @@ class _CleanLines(logging.Formatter):
         self._redaction = redaction
 
     def format(self, record: logging.LogRecord) -> str:
-        # The cached text belongs to another handler's rules; ours is made anew and not left behind.
-        cached, record.exc_text = record.exc_text, record.exc_text
-        try:
-            text = super().format(record)
-        finally:
-            record.exc_text = cached
-        cleaned = self._redaction.clean(text)
+        cleaned = self._redaction.clean(super().format(record))
         if len(cleaned) <= LINE_LIMIT:
             return cleaned
         half = LINE_LIMIT // 2
@@ -307,6 +301,11 @@ def environment_report(folder: DataFolder, *, sqlite: str) -> dict[str, object]:
         "freeBytes": None if disk is None else disk.free,
         "totalBytes": None if disk is None else disk.total,
     }
+
+
+def program_version() -> str:
+    """The installed version; a bare checkout has none."""
+    return _version("nacre") or "0 (not installed)"
 
 
 def _version(name: str) -> str | None:

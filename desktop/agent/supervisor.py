@@ -191,5 +191,5 @@ def title_from(text: str) -> str:
     words = " ".join(line.split())
     if len(words) <= TITLE_LENGTH:
         return words
-    head, space, _ = words[: TITLE_LENGTH - 1].rpartition(" ")
-    return f"{head if space and len(head) > TITLE_LENGTH // 2 else words[: TITLE_LENGTH - 1]}…"
+    head = words[:TITLE_LENGTH].rpartition(" ")[0]
+    return f"{head if len(head) > TITLE_LENGTH // 2 else words[: TITLE_LENGTH - 1]}…"

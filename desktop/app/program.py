@@ -10,17 +10,18 @@ import logging
 import signal
 import sys
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Coroutine, Sequence
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from PySide6.QtCore import QEvent, QObject
 from PySide6.QtWidgets import QApplication
 
 from desktop.app import selftest as selftests
 from desktop.core.errors import NacreError
-from desktop.diagnostics import Hooks, LogFile, Redaction
+from desktop.diagnostics import Hooks, LogFile, Redaction, program_version
+from desktop.feed.scope import Start
 from desktop.paths import DataFolder
 from desktop.settings import FONT_SCALE, REDUCED_MOTION, THEME, TRANSCRIPT_ZOOM
 from desktop.ui import asking
@@ -35,7 +36,7 @@ from desktop.ui.window_cache import WindowCache, read_cache, write_cache
 
 if TYPE_CHECKING:
     from desktop.headless.runtime import Runtime
-    from desktop.ui.transcript.renderer import Renderer
+    from desktop.ui.transcript.writing import Renderer
 
 _LOG = logging.getLogger(__name__)
 END_SECONDS = 2.5
@@ -92,7 +93,7 @@ class Program:
             tasks=self._tasks,
             preferences=self._preferences,
             cache=self._cache,
-            version=_version(),
+            version=program_version(),
         )
         self._hooks = Hooks(self._tell_later, self._redaction)
 
@@ -143,8 +144,8 @@ class Program:
             await self._runtime.catalogue.view(),
             self._folder.scratch,
         )
-        renderer = await asyncio.to_thread(_import_renderer)
-        self._renderer = renderer()
+        make_renderer = await asyncio.to_thread(_import_renderer)
+        self._renderer = make_renderer(self._tasks.start)
         for pane in self._panes:
             pane.set_renderer(self._renderer)
 
@@ -322,21 +323,16 @@ def _settle(future: "asyncio.Future[None]") -> None:
         future.set_result(None)
 
 
-def _version() -> str:
-    from desktop.cli import program_version
-
-    return program_version()
-
-
-def _import_layers():
+def _import_layers() -> "Callable[..., Coroutine[Any, Any, Runtime]]":
     """On a thread: the log, the agents and the network side (about half a second)."""
     from desktop.headless.runtime import start
 
     return start
 
 
-def _import_renderer():
+def _import_renderer() -> "Callable[[Start], Renderer]":
     """On a thread: markdown and highlighting."""
-    from desktop.ui.transcript.renderer import MarkdownRenderer
+    from desktop.ui.transcript.highlight import Highlighter
+    from desktop.ui.transcript.markdown import MarkdownRenderer
 
-    return MarkdownRenderer
+    return lambda start: MarkdownRenderer(Highlighter(start))

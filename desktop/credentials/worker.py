@@ -33,8 +33,6 @@ class _Job(Generic[T]):
             _settle(self.future, error=error)
         else:
             _settle(self.future, result=result)
-        # The frame of a thread that waits for its next job must not keep the last job's secrets.
-        del self.call
 
 
 class Worker:
@@ -76,7 +74,7 @@ class Worker:
     def _run(self) -> None:
         while (job := self._jobs.get()) is not None:
             job.run()
-            del job
+            del job  # while the thread waits for the next job, it must not keep the last one's
 
 
 def _settle(

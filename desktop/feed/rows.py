@@ -47,7 +47,8 @@ class Relations:
     """What loaded rows say about each other, by call id and chunk id.
 
     `results`: the result of a call; `live`: the output of a call that runs; `calls`: calls that are
-    loaded; `retracted`: rows that were taken back; `before`: the row just before an id.
+    loaded; `retracted`: rows that were taken back; `before`, `after`: the row
+    just before and just after an id.
     """
 
     results: Mapping[str, LogChunk] = field(default_factory=dict[str, LogChunk])
@@ -55,6 +56,7 @@ class Relations:
     calls: Mapping[str, str] = field(default_factory=dict[str, str])
     retracted: frozenset[str] = frozenset()
     before: Mapping[str, Row] = field(default_factory=dict[str, Row])
+    after: Mapping[str, Row] = field(default_factory=dict[str, Row])
 
 
 def relations(rows: Sequence[Row]) -> Relations:
@@ -64,10 +66,12 @@ def relations(rows: Sequence[Row]) -> Relations:
     calls: dict[str, str] = {}
     retracted: set[str] = set()
     before: dict[str, Row] = {}
+    after: dict[str, Row] = {}
     last: Row | None = None
     for row in rows:
         if last is not None:
             before[row.id] = last
+            after[last.id] = row
         last = row
         if isinstance(row, OpenRow):
             if row.block.opened.type == "tool_result":
@@ -84,7 +88,7 @@ def relations(rows: Sequence[Row]) -> Relations:
                     retracted.update(str(one) for one in row.data.fields.get("chunkIds", ()))
                 case _:
                     pass
-    return Relations(results, live, calls, frozenset(retracted), before)
+    return Relations(results, live, calls, frozenset(retracted), before, after)
 
 
 def call_of(row: Row) -> str | None:

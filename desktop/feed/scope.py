@@ -169,7 +169,13 @@ class Scope:
 
     @property
     def newer(self) -> int:
+        """How many rows that one would see have come since the person left the end."""
         return self._newer
+
+    @property
+    def last_known(self) -> int:
+        """The newest seq of the log that this scope heard of."""
+        return self._last_known
 
     # What a view asks for
 
@@ -327,7 +333,13 @@ class Scope:
         self._pending.append(receipt)
 
     def _apply_receipt(self, receipt: Receipt) -> None:
-        if self._revision is None or receipt.revision <= self._revision:
+        if self._revision is None:
+            return
+        if receipt.revision <= self._revision:
+            # A read brought these rows before their receipt; what streamed is a row by now.
+            for chunk in receipt.chunks:
+                self._open.remove(chunk.id)
+                self._hide(chunk.id)
             return
         if receipt.base_revision != self._revision:
             self._begin_repair()
@@ -345,10 +357,14 @@ class Scope:
             if self.at_tail and (self._following or self._belongs(row)):
                 self._append(row)
             else:
-                self._hide(row.id)
-                self._window = replace(self._window, has_newer=True)
-                self._count(self._newer + (0 if self._unseen(row) else 1))
+                self._fall_behind(row)
         self._trim("oldest")
+
+    def _fall_behind(self, row: SealedRow) -> None:
+        """The log goes on after the window: the row is counted, open blocks stand after it."""
+        self._hide_all_open()
+        self._window = replace(self._window, has_newer=True)
+        self._count(self._newer + (0 if self._unseen(row) else 1))
 
     def _belongs(self, row: Row) -> bool:
         """Whether a row continues what is shown: it is loaded even while the person reads."""
@@ -366,7 +382,9 @@ class Scope:
         """At the end of the sealed rows; where it streamed at that very place it changes there."""
         step = appended(self._window, (row,), has_newer=False)
         if step is None:
-            self._begin_repair()
+            self._fall_behind(row)
+            if self._following:
+                self._read_snapshot(None)
             return
         in_place = bool(self._shown) and self._shown[0].id == row.id
         if not in_place:
@@ -420,6 +438,7 @@ class Scope:
     def _reset(self, page: Page, around: int | None) -> None:
         self._revision = page.revision
         self._window = Window(page.rows, page.has_older, page.has_newer, limits=self._window.limits)
+        self._open = self._hub.open_blocks(self.tab_id)
         for row in page.rows:
             self._open.remove(row.id)
         self._last_known = max(self._last_known, self._window.last_seq or 0)

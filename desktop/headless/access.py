@@ -182,7 +182,6 @@ class LiveAccess:
         return AnthropicModel(
             self._transport,
             endpoint=Server.at(endpoint.url),
-            account=credential.fingerprint,
             key=secret.reveal if secret else (lambda: ""),
             models=self._table,
             jitter=self._jitter,

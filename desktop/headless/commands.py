@@ -1,9 +1,9 @@
-"""The commands without a window: `run`, `tabs`, `show`, `doctor`; each returns its exit code."""
+"""The commands that join all layers: `run` and `doctor`; each returns its exit code."""
 
 import asyncio
 import json
+import logging
 import signal
-import sqlite3
 import sys
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
@@ -11,16 +11,16 @@ from pathlib import Path
 from typing import Any
 
 from desktop import paths
-from desktop.core.chunks import DamagedRow, payload_to_json
-from desktop.core.errors import ModelUnavailable, UnknownConversation
+from desktop.core.errors import ModelUnavailable, NacreError
 from desktop.core.protocols import Catalogue
-from desktop.core.records import CatalogueView, Tab
-from desktop.diagnostics import LogFile, Redaction, environment_report
+from desktop.diagnostics import LogFile, Redaction, environment_report, in_words
+from desktop.headless.looking import resolve_tab
+from desktop.headless.opening import prepared
 from desktop.headless.printing import printable, printer_for
 from desktop.headless.runtime import Runtime, start
 
+_LOG = logging.getLogger(__name__)
 DONE, FAILED, BAD_USE, NO_CREDENTIAL = 0, 1, 2, 3
-PAGE = 100
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,46 +57,18 @@ def run(data_dir: str | None, options: RunOptions) -> int:
     return _with_runtime(data_dir, work, store=options.store)
 
 
-def tabs(data_dir: str | None, *, as_json: bool) -> int:
-    """All conversations, the latest last."""
-
-    async def work(runtime: Runtime) -> int:
-        view = await runtime.catalogue.view()
-        for tab in sorted(view.tabs, key=lambda one: one.last_message_at or one.created_at):
-            _print_tab(view, tab, as_json=as_json)
-        return DONE
-
-    return _with_runtime(data_dir, work)
-
-
-def show(data_dir: str | None, tab: str, *, as_json: bool) -> int:
-    """The rows of a conversation, page by page: nothing grows with its length."""
-
-    async def work(runtime: Runtime) -> int:
-        tab_id = await resolve_tab(runtime.catalogue, tab)
-        after = 0
-        while True:
-            page = await runtime.reader.page(tab_id, limit=PAGE, after=after)
-            for row in page.rows:
-                _print_row(row, as_json=as_json)
-                after = row.seq
-            if not page.has_newer or not page.rows:
-                return DONE
-
-    return _with_runtime(data_dir, work)
-
-
 def doctor(data_dir: str | None, *, as_json: bool) -> int:
     """What is installed, where the data is, and whether the log is sound."""
 
     async def work(runtime: Runtime) -> int:
         state = runtime.access.state()
-        report = {
-            **environment_report(runtime.folder, sqlite=sqlite_version()),
+        log = await runtime.doctor()
+        report: dict[str, Any] = {
+            **environment_report(runtime.folder, sqlite=str(log.get("sqlite", ""))),
             "key": state.key_source,
             "server": state.base_url or "the provider's own",
             "keyring": state.keyring or "not asked",
-            "log": await runtime.doctor(),
+            "log": log,
         }
         if as_json:
             print(json.dumps(report, default=str))
@@ -112,7 +84,7 @@ def _with_runtime(
 ) -> int:
     choice = paths.choose(data_dir)
     redaction = Redaction()
-    for notice in (*choice.notices, *_prepared(choice.folder)):
+    for notice in (*choice.notices, *prepared(choice.folder)):
         print(f"nacre: {notice}", file=sys.stderr)
     log_file = LogFile(choice.folder.logs, redaction)
 
@@ -128,18 +100,15 @@ def _with_runtime(
     except ModelUnavailable as error:
         print(f"nacre: {error}", file=sys.stderr)
         return NO_CREDENTIAL
+    except NacreError:
+        raise
+    except Exception as error:
+        _LOG.exception("the command failed")
+        sentence, detail = in_words(error, redaction)
+        print(f"nacre: {sentence}\n{detail}\nMore in {log_file.path}", file=sys.stderr)
+        return FAILED
     finally:
         log_file.close()
-
-
-def _prepared(folder: paths.DataFolder) -> tuple[str, ...]:
-    """Makes the folder ready; one that can't be written may still be read."""
-    try:
-        return folder.prepare()
-    except paths.DataFolderError as error:
-        if error.reason in ("read-only", "full") and folder.database.is_file():
-            return (error.sentence,)
-        raise
 
 
 # -- run --------------------------------------------------------------------------------------
@@ -171,27 +140,13 @@ async def _turn(runtime: Runtime, tab_id: str, text: str, options: RunOptions) -
 
 
 async def _tab_for(runtime: Runtime, options: RunOptions) -> str:
-    if options.tab is not None:
-        return await resolve_tab(runtime.catalogue, options.tab)
-    workspace = await runtime.catalogue.open_workspace(Path(options.workspace or "").absolute())
+    if options.workspace is None:
+        return await resolve_tab(runtime.catalogue, options.tab or "")
+    workspace = await runtime.catalogue.open_workspace(Path(options.workspace))
     tab = await runtime.catalogue.create_tab(workspace.id)
     if not options.as_json:
         print(f"conversation {tab.id}", file=sys.stderr)
     return tab.id
-
-
-async def resolve_tab(catalogue: Catalogue, text: str) -> str:
-    """The conversation whose id is `text` or the only one that begins so."""
-    view = await catalogue.view()
-    found = [tab.id for tab in view.tabs if tab.id.startswith(text)] if text else []
-    if text in found:
-        return text
-    if len(found) == 1:
-        return found[0]
-    raise UnknownConversation(
-        f"No conversation has the id {text}." if not found else f"{text} begins several ids.",
-        way_out="`nacre tabs` lists them.",
-    )
 
 
 async def _list_workspaces(catalogue: Catalogue) -> int:
@@ -220,58 +175,6 @@ def _bad_use(sentence: str) -> int:
     return BAD_USE
 
 
-# -- looking ----------------------------------------------------------------------------------
-
-
-def _print_tab(view: CatalogueView, tab: Tab, *, as_json: bool) -> None:
-    workspace = next((one for one in view.workspaces if one.id == tab.workspace_id), None)
-    directory = workspace.directory if workspace else ""
-    if as_json:
-        print(
-            json.dumps(
-                {
-                    "id": tab.id,
-                    "title": tab.title,
-                    "directory": directory,
-                    "isOpen": tab.is_open,
-                    "createdAt": tab.created_at,
-                    "lastMessageAt": tab.last_message_at,
-                }
-            )
-        )
-    else:
-        print(f"{tab.id}  {printable(tab.title or '(no title)')}  {printable(directory)}")
-
-
-def _print_row(row: Any, *, as_json: bool) -> None:
-    if isinstance(row, DamagedRow):
-        found: dict[str, Any] = {"seq": row.seq, "id": row.id, "damaged": row.reason}
-    else:
-        found = {
-            "seq": row.seq,
-            "id": row.id,
-            "turnId": row.turn_id,
-            "step": row.step,
-            "role": row.role,
-            "type": row.type,
-            "createdAt": row.created_at,
-            "data": payload_to_json(row.data),
-        }
-    if as_json:
-        print(json.dumps(found))
-        return
-    if isinstance(row, DamagedRow):
-        print(f"[{row.seq}] damaged: {row.reason}")
-        return
-    data = found["data"]
-    text = data.get("text") or data.get("result") or data.get("message") or ""
-    if row.type == "tool_call":
-        text = f"{data['name']} {json.dumps(data['arguments'])}"
-    elif row.type == "system":
-        text = f"{data['kind']}: {text}".rstrip(": ")
-    print(f"[{row.seq}] {row.role} {row.type}\n{printable(text)}\n")
-
-
 def _print_report(report: dict[str, Any], indent: str = "") -> None:
     for key, value in report.items():
         if isinstance(value, dict):
@@ -279,7 +182,3 @@ def _print_report(report: dict[str, Any], indent: str = "") -> None:
             _print_report(value, indent + "  ")
         else:
             print(f"{indent}{key}: {value}")
-
-
-def sqlite_version() -> str:
-    return sqlite3.sqlite_version

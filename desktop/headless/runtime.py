@@ -11,7 +11,6 @@ import os
 import random
 import shutil
 import time
-import uuid
 from collections.abc import Callable, Coroutine
 from dataclasses import dataclass
 from datetime import datetime
@@ -34,6 +33,7 @@ from desktop.credentials.store import SecretStore
 from desktop.diagnostics import Redaction
 from desktop.feed.hub import Hub
 from desktop.headless.access import LiveAccess
+from desktop.headless.opening import new_id, now_ms, open_log
 from desktop.paths import DataFolder
 from desktop.settings import EFFORT, MODEL, PERMISSION_MODE, SHELL_TIME_LIMIT, TOOL_OUTPUT_LIMIT
 from desktop.store.log import Log
@@ -187,15 +187,7 @@ async def start(
     With `store` "null" the conversations write nothing.
     """
     hub = Hub()
-    log = await asyncio.to_thread(
-        Log.open,
-        folder.database,
-        blobs=folder.blobs,
-        run=folder.run,
-        new_id=new_id,
-        now_ms=now_ms,
-        on_catalogue_change=hub.catalogue_changed,
-    )
+    log = await asyncio.to_thread(open_log, folder, on_catalogue_change=hub.catalogue_changed)
     try:
         return await _join(
             folder, log, hub, redaction=redaction, has_person=has_person, store=store
@@ -270,16 +262,6 @@ async def _join(
         preferred=preferred,
         notice=_read_only_notice(folder) if log.is_read_only else "",
     )
-
-
-def new_id() -> str:
-    """A fresh id; uuid text."""
-    return str(uuid.uuid4())
-
-
-def now_ms() -> int:
-    """Milliseconds UTC."""
-    return time.time_ns() // 1_000_000
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,7 @@ import hashlib
 import os
 import re
 import shutil
-from collections.abc import Iterator
+from collections.abc import Generator
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -69,7 +69,7 @@ class Blobs:
         return self._folder / sha256[:2] / sha256
 
     @contextmanager
-    def _part(self, sha256: str) -> Iterator[Path]:
+    def _part(self, sha256: str) -> Generator[Path]:
         """A file of this process's own beside the blob's place, gone on failure."""
         place = self._place(sha256)
         place.parent.mkdir(mode=0o700, parents=True, exist_ok=True)

@@ -71,7 +71,8 @@ def decode(type_: str, data_json: str | bytes, text_of: TextOf | None = None) ->
     Raises PayloadError (SPEC C12).
     """
     try:
-        data = json.loads(data_json)
+        # Decoded here: json would guess the encoding of every row.
+        data = json.loads(data_json if isinstance(data_json, str) else data_json.decode())
     except (ValueError, RecursionError) as error:
         raise PayloadError(f"not JSON ({type(error).__name__})") from error
     if text_of is not None and type_ == "text" and isinstance(data, dict):

@@ -6,7 +6,7 @@ Each sentence names the file and a way out; what was sealed before is never touc
 import errno
 import shutil
 import sqlite3
-from collections.abc import Iterator
+from collections.abc import Generator
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -28,7 +28,7 @@ _NO_ROOM = 64 * 1024
 
 
 @contextmanager
-def told(database: Path) -> Iterator[None]:
+def told(database: Path) -> Generator[None]:
     """Whatever fails inside is raised as a StoreError about `database`."""
     try:
         yield

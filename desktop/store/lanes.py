@@ -83,6 +83,7 @@ class Lanes:
         self._database = database
         self._on_change = on_catalogue_change
         self._catalogue_revision = -1
+        self._is_closed = False
         self._writer = (
             Lane("writer", database, engine(database, "write", busy_ms=busy_ms))
             if read_mode == "read"
@@ -127,7 +128,13 @@ class Lanes:
             raise StoreError(CLOSED) from error
 
     async def close(self, last: Callable[[Connection], None]) -> None:
-        """Waits for what was queued; `last` runs on the writer's connection. Threads are over."""
+        """Waits for what was queued; `last` runs on the writer's connection. Threads are over.
+
+        A second close finds nothing to do.
+        """
+        if self._is_closed:
+            return
+        self._is_closed = True
         lanes = [self._reader, self._loader]
         self._files.shutdown(wait=False)
         try:

@@ -5,6 +5,9 @@ catalogue use the `Table` objects at the end. Nobody makes entities of these cla
 Times are ms UTC. What no mapped class can say (triggers, full-text index) is in `triggers`.
 """
 
+# SQLModel declares `__tablename__` as a function's result; a plain name is what it documents.
+# pyright: reportAssignmentType=false
+
 from typing import ClassVar
 
 from sqlalchemy import (
@@ -35,7 +38,7 @@ ROLE_OF_TYPE = (
 class Row(SQLModel):
     """What all tables share: one collection of their own."""
 
-    metadata: ClassVar[MetaData] = MetaData()
+    metadata: ClassVar[MetaData] = MetaData()  # pyright: ignore[reportIncompatibleVariableOverride]
 
 
 class ProjectRow(Row, table=True):

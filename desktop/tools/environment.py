@@ -52,7 +52,7 @@ def scrubbed_environment(environment: Mapping[str, str]) -> dict[str, str]:
         original = name.removesuffix("_ORIG")
         if original != name and _PACKAGER.match(original):
             kept[original] = value
-    return kept | QUIET
+    return {**kept, **QUIET}
 
 
 def _may_stay(name: str) -> bool:

@@ -4,7 +4,7 @@ import hashlib
 import os
 import secrets
 import stat
-from collections.abc import Iterator
+from collections.abc import Generator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -34,22 +34,24 @@ class Old:
 
 
 @contextmanager
-def opened(place: Place) -> Iterator[BinaryIO]:
+def opened(place: Place) -> Generator[BinaryIO, None, None]:
     """The regular file at a real place; raises ToolFailed for anything else."""
     try:
         handle = os.open(place.real, _OPEN | getattr(os, "O_NOFOLLOW", 0))
     except (OSError, ValueError) as error:
         raise unreachable(place.label, error) from error
-    with os.fdopen(handle, "rb") as file:
+    try:
         mode = os.fstat(handle).st_mode
         if stat.S_ISDIR(mode):
             raise ToolFailed(f"{place.label} is a folder.")
         if not stat.S_ISREG(mode):
             raise ToolFailed(f"{place.label} is not a regular file.")
-        try:
+        with open(handle, "rb", closefd=False) as file:
             yield file
-        except OSError as error:
-            raise unreachable(place.label, error) from error
+    except OSError as error:
+        raise unreachable(place.label, error) from error
+    finally:
+        os.close(handle)
 
 
 def old_of(place: Place) -> Old:

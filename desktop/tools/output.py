@@ -13,6 +13,8 @@ from pathlib import Path
 from typing import BinaryIO
 
 LIVE_BYTES = 4096
+LIVE_TOTAL = 200_000
+UNFINISHED_AFTER = 1.0
 _TAIL_FACTOR = 4  # raw bytes kept for each byte of tail shown: progress bars shrink when resolved
 
 _ERASE = "\0"  # "erase to the end of the line" within this module; real NULs are made visible first
@@ -33,6 +35,7 @@ _ESCAPE = re.compile(r"\x1b(?:[ -/]+[0-~]?|[0-~])?")
 _CONTROL = re.compile(r"[\x01-\x07\x0b-\x1f\x7f-\x9f]")
 _BEGINS = re.compile(rf"[\x1b\x80-\x9f{_RAW_CSI}]")
 _MOVES = re.compile(r"[\r\b\0]")
+_LINE_END = re.compile(rb"[\r\n]+")
 _SURROGATE = re.compile("[\ud800-\udfff]")
 
 
@@ -123,8 +126,76 @@ class Kept:
     full: Path | None
 
 
+class Live:
+    """What a person sees while a command runs: pieces of text, each to be added to the last.
+
+    Whole lines, resolved; a line that is not finished within a second is shown as it stands. Of a
+    flood the newest few KB, and after LIVE_TOTAL characters only a count now and then.
+    """
+
+    def __init__(self) -> None:
+        self._pending = bytearray()
+        self._lost = False
+        self._size = 0
+        self._shown = 0
+        self._last = float("-inf")
+        self._lock = threading.Lock()
+
+    def feed(self, chunk: bytes) -> None:
+        with self._lock:
+            self._size += len(chunk)
+            self._lost = self._lost or len(self._pending) + len(chunk) > LIVE_BYTES
+            self._pending += chunk[-LIVE_BYTES:]
+            del self._pending[:-LIVE_BYTES]
+
+    def take(self, now: float, *, final: bool = False) -> str:
+        """What has come since the last call; `now` is in seconds of any clock that never steps."""
+        with self._lock:
+            late = now - self._last >= UNFINISHED_AFTER
+            if self._shown > LIVE_TOTAL:
+                return self._count(now) if late or final else ""
+            end = len(self._pending) if final else self._pending.rfind(b"\n") + 1
+            unfinished = not end and late and bool(self._pending)
+            if unfinished:
+                end = _whole_end(self._pending)
+            ready = bytes(self._pending[:end])
+            if not ready:
+                return ""
+            del self._pending[:end]
+            lost, self._lost = self._lost, False
+            self._last = now
+            text = plain(_from_line_start(ready) if lost else ready)
+            mark, end_of_line = "[…]\n" if lost else "", "\n" if unfinished else ""
+            text = f"{mark}{text}{end_of_line}"
+            self._shown += len(text)
+            return text
+
+    def _count(self, now: float) -> str:
+        self._last = now
+        return f"[… {readable(self._size)} so far …]\n"
+
+
+def _whole_end(data: bytearray) -> int:
+    """Where the last whole character or sequence ends."""
+    escape = data.rfind(b"\x1b", max(0, len(data) - 64))
+    if escape >= 0 and not re.search(rb"[@-~]", data[escape + 2 :]):
+        return escape
+    for back in range(1, min(4, len(data)) + 1):
+        byte = data[-back]
+        if byte >= 0xC0:
+            return len(data) - back if back < _length_of(byte) else len(data)
+        if byte < 0x80:
+            break
+    return len(data)
+
+
+def _length_of(first: int) -> int:
+    """Bytes of a character in UTF-8, by its first one."""
+    return 2 if first < 0xE0 else 3 if first < 0xF0 else 4
+
+
 class Drain:
-    """Takes the bytes of one command. `feed` is called from a reader's thread only.
+    """Takes the bytes of one command, from any thread; after `close` it takes no more.
 
     Up to `cap` bytes stay in memory; from then on everything goes to `spool` too, up to
     `spool_cap` bytes; what comes after is counted only.
@@ -140,11 +211,14 @@ class Drain:
         self._spooled = 0
         self._spool_failed = False
         self._lines = 0
+        self._closed = False
         self._lock = threading.Lock()
         self.size = 0
 
     def feed(self, chunk: bytes) -> None:
         with self._lock:
+            if self._closed:
+                return
             self.size += len(chunk)
             room = self._cap - len(self._head)
             self._head += chunk[: max(0, room)]
@@ -153,37 +227,26 @@ class Drain:
                 self._keep_tail(rest)
                 self._write(rest)
 
-    def live(self) -> str:
-        """The last screenful, to be shown in place of the one before."""
-        with self._lock:
-            last = bytes(self._tail[-LIVE_BYTES:])
-            if len(last) < LIVE_BYTES:
-                last = bytes(self._head[-(LIVE_BYTES - len(last)) :]) + last
-            cut = len(last) < self.size
-        return plain(_from_line_start(last) if cut else last)
-
     def close(self, *, limit: int) -> Kept:
         """Ends it. `text` has at most about `limit` bytes; the spool stays if that is less."""
         with self._lock:
-            if self._file is not None:
-                self._close_spool()
-            head, tail = bytes(self._head), bytes(self._tail)
+            self._closed = True
+            self._close_spool()
+            head, tail = bytes(self._head), bytes(self._tail[-_TAIL_FACTOR * self._cap :])
             skipped = self.size - len(head) - len(tail)
             if not skipped:
                 text = cut_middle(plain(head + tail), limit)
             else:
-                lines = self._lines - tail.count(b"\n")
-                text = joined_ends(
-                    plain(head), plain(_from_line_start(tail)), limit, (lines, skipped)
-                )
+                ends = plain(head), plain(_from_line_start(tail))
+                text = _joined(*ends, limit, lines=self._lines + head.count(b"\n"), size=self.size)
             kept_all = not skipped and self.size <= self._cap
             return Kept(text, self.size, None if kept_all else self._kept_spool())
 
     def discard(self) -> None:
         """Takes the spool file away."""
         with self._lock:
-            if self._file is not None:
-                self._close_spool()
+            self._closed = True
+            self._close_spool()
             self._spool.unlink(missing_ok=True)
 
     @property
@@ -240,25 +303,18 @@ def cut_middle(text: str, limit: int) -> str:
     """Head and tail of a text with a marked middle, at most about `limit` UTF-8 bytes."""
     if len(text) <= limit and len(text.encode("utf-8", "replace")) <= limit:
         return text
-    return joined_ends(text, text, limit, (0, 0), whole=text)
+    size = len(text.encode("utf-8", "replace"))
+    return _joined(text, text, limit, lines=text.count("\n"), size=size)
 
 
-def joined_ends(
-    head: str, tail: str, limit: int, skipped: tuple[int, int], *, whole: str | None = None
-) -> str:
-    """The start of `head`, a mark, the end of `tail`; `skipped` are (lines, bytes) between them."""
-    first = _start(head, limit // 2)
-    last = _end(tail, limit // 2)
-    if whole is not None:
-        gap = whole[len(first) : len(whole) - len(last)]
-        lines, size = gap.count("\n"), len(gap.encode("utf-8", "replace"))
-    else:
-        cut_head, cut_tail = head[len(first) :], tail[: len(tail) - len(last)]
-        lines = skipped[0] + cut_head.count("\n") + cut_tail.count("\n")
-        size = skipped[1] + sum(len(one.encode("utf-8", "replace")) for one in (cut_head, cut_tail))
-    counted = f"{lines:,} {'line' if lines == 1 else 'lines'}, " if lines else ""
+def _joined(head: str, tail: str, limit: int, *, lines: int, size: int) -> str:
+    """The start of `head`, a mark, the end of `tail`; `lines` and `size` are those of the whole."""
+    first, last = _start(head, limit // 2), _end(tail, limit // 2)
+    lines -= first.count("\n") + last.count("\n")
+    size -= len(first.encode("utf-8", "replace")) + len(last.encode("utf-8", "replace"))
+    counted = f"{lines:,} {'line' if lines == 1 else 'lines'}, " if lines > 0 else ""
     between = "" if first.endswith("\n") or not first else "\n"
-    return f"{first}{between}[… {counted}{readable(size)} left out …]\n{last}"
+    return f"{first}{between}[… {counted}{readable(max(0, size))} left out …]\n{last}"
 
 
 def _start(text: str, limit: int) -> str:
@@ -296,9 +352,9 @@ def _joins(text: str, at: int) -> bool:
 
 def _from_line_start(data: bytes) -> bytes:
     """Drops what was cut off at the front: the rest of a line, or of one character."""
-    line_start = data.find(b"\n") + 1
-    if 0 < line_start < len(data):
-        return data[line_start:]
+    line_end = _LINE_END.search(data)
+    if line_end is not None and line_end.end() < len(data):
+        return data[line_end.end() :]
     start = 0
     while start < min(4, len(data)) and 0x80 <= data[start] < 0xC0:
         start += 1

@@ -10,25 +10,25 @@ those in a session of their own; elsewhere the process group is what can be foun
 
 import asyncio
 import os
-import selectors
 import signal
 import subprocess
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
 from desktop.tools import threads
-from desktop.tools.output import Drain
+from desktop.tools.output import UNFINISHED_AFTER, Drain, Live
 
 MARK = "NACRE_COMMAND"
 READ = 65_536
 TERM_GRACE = 3.0
 STOP_GRACE = 0.5
-LINGER = 0.5  # how long a pipe that others hold open is still read after the shell's exit
+LINGER = 0.5  # how long a pipe that others hold open is still listened to after the exit
+THROTTLE = 0.05
 REPORT_EVERY = 0.05
 
 _POSIX = os.name == "posix"
@@ -46,9 +46,15 @@ exec 3<&0
       pid=${file#/proc/}; kill "-$1" "${pid%%/*}" 2>/dev/null
     done
   }
-  kill -TERM "-$group" 2>/dev/null; marked TERM
+  grouped() {
+    # The number may long be somebody else's.
+    if [ ! -d "/proc/$group" ] || grep -qsaF "$mark" "/proc/$group/environ"; then
+      kill "-$1" "-$group" 2>/dev/null
+    fi
+  }
+  grouped TERM; marked TERM
   sleep 1
-  kill -KILL "-$group" 2>/dev/null; marked KILL; marked KILL
+  grouped KILL; marked KILL; marked KILL
 ) </dev/null >/dev/null 2>&1 &
 """
 
@@ -80,14 +86,17 @@ class Command:
         self._folder = folder
         self._environment = {**environment, MARK: mark}
         self._drain = drain
+        self._live = Live()
         self._family = Family(mark)
         self._exited = threading.Event()
-        self._wake = (-1, -1)
+        self._over = threading.Event()
 
     async def run(
         self, *, limit: float, report: Callable[[str], None]
     ) -> tuple[Ended, "Family | None"]:
         """Runs it; the family is handed over when something of it goes on.
+
+        `report` is given what is new, from the loop's thread, at most twenty times a second.
 
         Raises OSError when it can't start. Cancelling stops it within a second: then the result
         says `stopped` and the caller has to raise the cancellation again.
@@ -96,6 +105,8 @@ class Command:
         started = time.monotonic()
         starting = threads.start(self._start, "command-start")
         stopped = await threads.outlast(starting)
+        if stopped and starting.exception() is not None:
+            raise asyncio.CancelledError
         process = starting.result()
         gone, fresh = asyncio.Event(), asyncio.Event()
         waiter = threading.Thread(
@@ -121,7 +132,7 @@ class Command:
         teller.cancel()
         with suppress(asyncio.CancelledError):
             await teller
-        report(self._drain.live())
+        self._report(report, final=True)
         ended = Ended(
             exit_code=process.returncode,
             seconds=time.monotonic() - started,
@@ -146,8 +157,6 @@ class Command:
         return cancelled
 
     def _start(self) -> "subprocess.Popen[bytes]":
-        if _POSIX:
-            self._wake = os.pipe()
         try:
             self._family.watch()
             process = subprocess.Popen(
@@ -163,7 +172,6 @@ class Command:
             )
         except BaseException:
             self._family.release()
-            self._close_wake()
             raise
         self._family.begin(process.pid)
         return process
@@ -176,8 +184,6 @@ class Command:
     ) -> None:
         process.wait()
         self._exited.set()
-        if _POSIX:
-            os.write(self._wake[1], b"x")
         with suppress(RuntimeError):  # the loop was closed under us
             loop.call_soon_threadsafe(gone.set)
 
@@ -187,47 +193,37 @@ class Command:
         loop: asyncio.AbstractEventLoop,
         fresh: asyncio.Event,
     ) -> None:
-        """Takes what is printed until the pipe ends, or until the command is over and quiet."""
+        """Takes what is printed until the pipe ends.
+
+        What goes on in the background keeps its pipe, or its next word would kill it; once the
+        command is over those words are thrown away, and no faster than they need to be.
+        """
         pipe = process.stdout
         assert pipe is not None
         with pipe:
-            for chunk in self._pieces(pipe.fileno()):
+            while chunk := os.read(pipe.fileno(), READ):
+                if self._over.is_set():
+                    time.sleep(THROTTLE)
+                    continue
                 self._drain.feed(chunk)
+                self._live.feed(chunk)
                 if not fresh.is_set():
                     with suppress(RuntimeError):
                         loop.call_soon_threadsafe(fresh.set)
 
-    def _pieces(self, pipe: int) -> Iterator[bytes]:
-        if not _POSIX:
-            while chunk := os.read(pipe, READ):
-                yield chunk
-            return
-        os.set_blocking(pipe, False)
-        with selectors.DefaultSelector() as selector:
-            selector.register(pipe, selectors.EVENT_READ)
-            selector.register(self._wake[0], selectors.EVENT_READ)
-            until: float | None = None
-            while True:
-                left = None if until is None else until - time.monotonic()
-                if left is not None and left <= 0:
-                    return
-                ready = {key.fd for key, _ in selector.select(left)}
-                if self._wake[0] in ready:
-                    selector.unregister(self._wake[0])
-                    until = time.monotonic() + LINGER
-                if pipe in ready:
-                    with suppress(BlockingIOError):
-                        chunk = os.read(pipe, READ)
-                        if not chunk:
-                            return
-                        yield chunk
-
     async def _tell(self, fresh: asyncio.Event, report: Callable[[str], None]) -> None:
         while True:
-            await fresh.wait()
+            with suppress(TimeoutError):
+                async with asyncio.timeout(UNFINISHED_AFTER):
+                    await fresh.wait()
             fresh.clear()
-            report(self._drain.live())
+            self._report(report)
             await asyncio.sleep(REPORT_EVERY)
+
+    def _report(self, report: Callable[[str], None], *, final: bool = False) -> None:
+        text = self._live.take(time.monotonic(), final=final)
+        if text:
+            report(text)
 
     def _finish(
         self, waiter: threading.Thread, reader: threading.Thread, grace: float | None
@@ -236,16 +232,10 @@ class Command:
         if grace is not None:
             self._family.end(grace, self._exited)
         waiter.join()
-        # On Windows a pipe that a child holds can't be left; that reader is a daemon.
-        reader.join(None if _POSIX else LINGER)
-        self._close_wake()
+        self._family.lose_leader()
+        reader.join(LINGER)
+        self._over.set()
         return self._family.is_alive()
-
-    def _close_wake(self) -> None:
-        for end in self._wake:
-            if end >= 0:
-                os.close(end)
-        self._wake = (-1, -1)
 
 
 class Family:
@@ -254,6 +244,7 @@ class Family:
     def __init__(self, mark: str) -> None:
         self._mark = f"{MARK}={mark}"
         self._group = 0
+        self._leader_gone = False
         self._pipe = -1
         self._hurry = threading.Event()
 
@@ -279,6 +270,10 @@ class Family:
     def begin(self, leader: int) -> None:
         self._group = leader
         self._say(f"{leader} {self._mark}\n")
+
+    def lose_leader(self) -> None:
+        """The first process was waited for: its number may become somebody else's from now on."""
+        self._leader_gone = True
 
     def release(self) -> None:
         """Nothing of it is left; the watcher may go."""
@@ -320,13 +315,20 @@ class Family:
                 os.write(self._pipe, line.encode())
 
     def _signal(self, number: int) -> None:
-        with suppress(ProcessLookupError, PermissionError):
-            os.killpg(self._group, number)
-        for pid in self._members():
+        if self._group_is_ours():
+            with suppress(ProcessLookupError, PermissionError):
+                os.killpg(self._group, number)
+        for pid in []:
             with suppress(ProcessLookupError, PermissionError):
                 os.kill(pid, number)
 
+    def _group_is_ours(self) -> bool:
+        """A group keeps its number from being used again; only an empty one can have lost it."""
+        return not (self._leader_gone and _exists(self._group))
+
     def _group_alive(self) -> bool:
+        if not self._group_is_ours():
+            return False
         try:
             os.killpg(self._group, 0)
         except (ProcessLookupError, PermissionError):
@@ -342,6 +344,16 @@ class Family:
 
 
 _PROC_READABLE = sys.platform == "linux" and (_PROC / "self" / "environ").exists()
+
+
+def _exists(pid: int) -> bool:
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    except PermissionError:
+        return True
+    return True
 
 
 def _pids() -> list[int]:

@@ -18,6 +18,7 @@ LINE = 400
 _PROBE = 8192
 _LARGEST = 100_000_000
 _LONGEST_LINE = 1_000_000
+_OPEN = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
 
 
 def main() -> int:
@@ -54,23 +55,23 @@ def main() -> int:
 def _lines(name: bytes) -> list[str] | None:
     """The lines of a text file; None for a binary, too large, special or unreadable one."""
     try:
-        handle = os.open(
-            name, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
-        )
+        handle = os.open(name, _OPEN)
     except OSError:
         return None
-    with os.fdopen(handle, "rb") as file:
+    try:
         status = os.fstat(handle)
         if not stat.S_ISREG(status.st_mode) or status.st_size > _LARGEST:
             return None
-        try:
+        with open(handle, "rb", closefd=False) as file:
             start = file.read(_PROBE)
             encoding = _encoding(start)
             if encoding is None:
                 return None
             text = (start + file.read()).decode(encoding, "replace")
-        except OSError:
-            return None
+    except OSError:
+        return None
+    finally:
+        os.close(handle)
     return re.split(r"\r\n|\n|\r", text)
 
 

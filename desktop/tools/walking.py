@@ -145,6 +145,8 @@ class Pattern:
     """
 
     def __init__(self, text: str) -> None:
+        if not text.strip("/."):
+            raise ToolFailed("The pattern is empty.")
         self._alternatives = [
             tuple(_part(part) for part in one.split("/") if part not in ("", "."))
             for one in _expanded(text if "/" in text else f"**/{text}")

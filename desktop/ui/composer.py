@@ -28,23 +28,24 @@ from desktop.core.permissions import PermissionMode
 from desktop.settings import PERMISSION_MODE
 from desktop.ui import words
 from desktop.ui.context_ring import ContextRing
+from desktop.ui.quiet_combo import QuietCombo
 from desktop.ui.theme import Theme
 
 LONG_PASTE = 64 * 1024
 _MODES: tuple[PermissionMode, ...] = ("read-only", "ask", "accept-edits", "auto")
 _EFFORT_WORDS = {
-    "": "Effort: default",
-    "low": "Effort: low",
-    "medium": "Effort: medium",
-    "high": "Effort: high",
-    "xhigh": "Effort: very high",
-    "max": "Effort: highest",
+    "": "Usual effort",
+    "low": "Low effort",
+    "medium": "Medium effort",
+    "high": "High effort",
+    "xhigh": "Very high effort",
+    "max": "Highest effort",
 }
 _MODE_WORDS = {
     "read-only": "Only read",
-    "ask": "Ask before changes",
+    "ask": "Ask first",
     "accept-edits": "Accept edits",
-    "auto": "Act without asking",
+    "auto": "Don't ask",
 }
 
 
@@ -72,6 +73,13 @@ class MessageField(QPlainTextEdit):
         self._composing = bool(event.preeditString())
         super().inputMethodEvent(event)
 
+    def focusNextPrevChild(self, next: bool) -> bool:
+        """Shift+Tab changes the permission mode; F6 leads out of the field (LOOK.md)."""
+        if next:
+            return super().focusNextPrevChild(next)
+        self.mode_cycled.emit()
+        return True
+
     def keyPressEvent(self, event: QKeyEvent) -> None:
         if self._composing:
             super().keyPressEvent(event)
@@ -87,8 +95,6 @@ class MessageField(QPlainTextEdit):
                 self.ensureCursorVisible()
         elif key == Qt.Key.Key_Escape and not modifiers:
             self.stop_wanted.emit()
-        elif key == Qt.Key.Key_Backtab:
-            self.mode_cycled.emit()
         elif key == Qt.Key.Key_Up and self.document().isEmpty():
             self.recalled.emit()
         else:
@@ -241,6 +247,11 @@ class Composer(QFrame):
             self._mode.currentData() or "ask",
         )
 
+    def set_theme(self, theme: Theme) -> None:
+        self._theme = theme
+        for part in (self._model, self._effort, self._mode, self._ring):
+            part.set_theme(theme)
+
     def show_spent(self, spent: Spent) -> None:
         self._ring.show_context(spent.context, spent.window)
         self._cost.setText(words.dollars(spent.dollars))
@@ -301,13 +312,11 @@ class Composer(QFrame):
             row.addWidget(widget)
         column.addLayout(row)
 
-    def _combo(self, name: str, object_name: str) -> QComboBox:
-        combo = QComboBox(self)
+    def _combo(self, name: str, object_name: str) -> QuietCombo:
+        combo = QuietCombo(self._theme, self)
         combo.setObjectName(object_name)
         combo.setAccessibleName(name)
         combo.setToolTip(name)
-        combo.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToContents)
-        combo.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         return combo
 
     def _wire(self) -> None:

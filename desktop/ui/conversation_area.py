@@ -140,6 +140,7 @@ class ConversationArea(QWidget):
         self._leave_current()
         self._current = ""
         self._stack.setCurrentWidget(self.welcome)
+        self.welcome.begin()
         self.shown.emit("")
 
     @property

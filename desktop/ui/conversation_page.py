@@ -99,6 +99,10 @@ class ConversationPage(QWidget):
         self.composer.show_models(models)
         self.composer.show_choice(self._status.model, self._status.effort, self._status.mode)
 
+    def set_theme(self, theme: Theme) -> None:
+        self.pane.set_theme(theme)
+        self.composer.set_theme(theme)
+
     def enter(self) -> None:
         """The page comes into view."""
         self.pane.enter()
@@ -204,7 +208,9 @@ class ConversationPage(QWidget):
         column.addWidget(self.banner)
         column.addWidget(self.pane, 1)
         foot = QHBoxLayout()
-        foot.setContentsMargins(theme.space_16, theme.space_4, theme.space_16, theme.space_12)
+        # As far from the right as the transcript's column, whose scroll bar always has its place.
+        right = theme.space_16 + theme.measures.scroll_bar
+        foot.setContentsMargins(theme.space_16, theme.space_4, right, theme.space_12)
         middle = QWidget(self)
         middle.setMaximumWidth(theme.column)
         inner = QVBoxLayout(middle)
@@ -226,6 +232,8 @@ class ConversationPage(QWidget):
         self.composer.model_chosen.connect(lambda model: self._choose(model=model))
         self.composer.effort_chosen.connect(lambda effort: self._choose(effort=effort))
         self.composer.mode_chosen.connect(lambda mode: self._choose(mode=mode))
+        self.pane.retry_requested.connect(self.retry)
+        self.pane.failed.connect(self.banner.say)
         self.permission_bar.answered.connect(self._answer)
         self.permission_bar.guard_over.connect(self._offer_focus)
         self.queue_bar.taken_back.connect(self._take_back)

@@ -3,6 +3,7 @@
 What it does is to carry out what the parts ask for, through the doors; it holds no rules.
 """
 
+import asyncio
 from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
@@ -109,8 +110,20 @@ class MainWindow(QMainWindow):
         self._theme = theme
         self.setStyleSheet(shell_style(theme))
         self.sidebar.set_theme(theme)
+        self.area.new_page.composer.set_theme(theme)
         for page in self.area.pages():
-            page.pane.set_theme(theme)
+            page.set_theme(theme)
+
+    async def settled(self) -> None:
+        """Returns when what the person looks at is loaded and painted."""
+        while not self._is_settled():  # noqa: ASYNC110 (many signals end it; the self-test waits)
+            await asyncio.sleep(0.02)
+
+    def _is_settled(self) -> bool:
+        if self._doors is None:
+            return self.banner.isVisible()
+        page = self.area.current
+        return page is None or (page.pane.loaded and page.pane.rendered)
 
     def state(self) -> WindowCache:
         """What the next start wants to know before anything is loaded."""
@@ -387,6 +400,7 @@ class MainWindow(QMainWindow):
     def _build(self) -> None:
         self._splitter = QSplitter(Qt.Orientation.Horizontal, self)
         self._splitter.setChildrenCollapsible(False)
+        self._splitter.setHandleWidth(self._theme.measures.hairline)
         self._splitter.addWidget(self.sidebar)
         self._splitter.addWidget(self.area)
         self._splitter.setStretchFactor(1, 1)

@@ -31,15 +31,15 @@ def shell_style(theme: Theme) -> str:
   border-radius: {measures.radius}px; }}
 #queueBar {{ background: {colours.user}; border: none; border-radius: {measures.card_radius}px; }}
 #banner {{ background: {colours.raised}; border: none; border-bottom: {line}; }}
-#composerFrame QComboBox, #composerFrame QToolButton, #tabRow QToolButton {{
+#composerFrame QToolButton, #tabRow QToolButton {{
   background: transparent; border: {measures.hairline}px solid transparent;
   border-radius: {measures.radius}px; color: {colours.muted};
   padding: {theme.space_4}px {theme.space_8}px; min-height: {measures.hit - 10}px; }}
-#composerFrame QComboBox:hover, #composerFrame QToolButton:hover {{
+#composerFrame QToolButton:hover, #tabRow QToolButton:hover {{
   background: {colours.raised}; color: {colours.text}; }}
-#composerFrame QComboBox:focus, #composerFrame QToolButton:focus {{
+#composerFrame QToolButton:focus, #tabRow QToolButton:focus {{
   border-color: {colours.accent}; }}
-#composerFrame QComboBox::drop-down {{ border: none; width: {theme.space_16}px; }}
+#tabStrip QToolButton {{ padding: 0; min-height: 0; }}
 #costLabel {{ color: {colours.muted}; }}
 QLineEdit {{ background: {colours.surface}; border: {line};
   border-radius: {measures.radius}px; padding: {theme.space_4}px {theme.space_8}px;

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtWidgets import QTabBar, QWidget
+from PySide6.QtWidgets import QTabBar, QToolButton, QWidget
 
 from desktop.core.records import Tab
 from desktop.core.status import TabStatus
@@ -23,7 +23,6 @@ class TabStrip(QTabBar):
         self.setObjectName("tabStrip")
         self.setAccessibleName(self.tr("Open conversations"))
         self.setDocumentMode(True)
-        self.setTabsClosable(True)
         self.setMovable(True)
         self.setExpanding(False)
         self.setElideMode(Qt.TextElideMode.ElideRight)
@@ -32,7 +31,6 @@ class TabStrip(QTabBar):
         self._titles: dict[str, str] = {}
         self._statuses: dict[str, TabStatus] = {}
         self.currentChanged.connect(self._changed)
-        self.tabCloseRequested.connect(lambda at: self.closed.emit(self.tab_id(at)))
         self.tabMoved.connect(lambda *_: self.reordered.emit(self.tab_ids()))
 
     def tab_ids(self) -> list[str]:
@@ -57,6 +55,7 @@ class TabStrip(QTabBar):
                 self.blockSignals(True)
                 at = self.addTab("")
                 self.setTabData(at, tab.id)
+                self.setTabButton(at, QTabBar.ButtonPosition.RightSide, self._close_button(tab.id))
                 self.blockSignals(False)
             self._label(tab.id)
 
@@ -77,6 +76,16 @@ class TabStrip(QTabBar):
         tab_id = self.tab_id(at)
         if tab_id:
             self.shown.emit(tab_id)
+
+    def _close_button(self, tab_id: str) -> QToolButton:
+        button = QToolButton(self)
+        button.setText("✕")
+        button.setAutoRaise(True)
+        button.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+        button.setAccessibleName(self.tr("Close this conversation"))
+        button.setToolTip(self.tr("Close (Ctrl+W)"))
+        button.clicked.connect(lambda: self.closed.emit(tab_id))
+        return button
 
     def _label(self, tab_id: str) -> None:
         if tab_id not in self.tab_ids():

@@ -331,6 +331,7 @@ QScrollBar::handle {{ background: {colours.border}; border-radius: {measures.scr
   margin: {line}px; }}
 QScrollBar::handle:vertical {{ min-height: {measures.hit}px; }}
 QScrollBar::handle:horizontal {{ min-width: {measures.hit}px; }}
+QScrollBar::handle:disabled {{ background: transparent; }}
 QScrollBar::handle:hover {{ background: {colours.muted}; }}
 QScrollBar::add-line, QScrollBar::sub-line {{ width: 0; height: 0; }}
 QScrollBar::add-page, QScrollBar::sub-page {{ background: transparent; }}"""

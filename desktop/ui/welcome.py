@@ -48,6 +48,10 @@ class WelcomePage(QScrollArea):
         for button in (self._save, self._session, self._connect, self._tour):
             button.setEnabled(True)
 
+    def begin(self) -> None:
+        """The page came into view: the first field has the focus."""
+        self._key.setFocus()
+
     # -- the three ways -----------------------------------------------------------------------
 
     def _enter_key(self, *, for_session: bool) -> None:
@@ -178,6 +182,7 @@ class WelcomePage(QScrollArea):
         column.addLayout(row)
         self._key_error = self._error_label(card, column)
         self._keyring_note = self._error_label(card, column)
+        self._keyring_note.setProperty("warning", True)
         return card
 
     def _server_card(self, theme: Theme, parent: QWidget) -> QFrame:

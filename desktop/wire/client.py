@@ -34,6 +34,7 @@ NO_KEY = "none"
 MODELS_PAGE = 1000
 PAGES = 10
 PROBE_MODEL = "claude-haiku-5-5"
+EXPECTED = frozenset({"data", "input_tokens", "content"})
 INCONCLUSIVE = frozenset({"not_found", "not_a_server", "bad_request"})
 
 Emit = Callable[[Sequence[ModelEvent]], None]
@@ -95,7 +96,7 @@ class AnthropicModel:
         """The server's own list where it has one, else what Nacre knows."""
         try:
             rows = await asyncio.wrap_future(self._transport.run(self._listed))
-        except RequestFailed:
+        except (RequestFailed, RuntimeError):
             return self._models.infos()
         table, listed = self._models.with_listed(rows)
         if not listed:
@@ -105,7 +106,10 @@ class AnthropicModel:
 
     async def check(self) -> Failure | None:
         """One cheap call: None when the server speaks the Messages API and takes the key."""
-        return await asyncio.wrap_future(self._transport.run(self._probed))
+        try:
+            return await asyncio.wrap_future(self._transport.run(self._probed))
+        except RuntimeError as error:
+            return failures.unexpected(str(error))
 
     async def close(self) -> None:
         """Gives the connections back; the model is not used afterwards."""
@@ -137,7 +141,7 @@ class AnthropicModel:
         shown = False
         try:
             pieces = self._connected().stream(body)
-            async with contextlib.aclosing(cast("Any", pieces)):
+            async with contextlib.aclosing(pieces):
                 async for piece in pieces:
                     events = reader.feed(piece)
                     failure = None if shown else _early_failure(events)
@@ -178,27 +182,37 @@ class AnthropicModel:
         return rows
 
     async def _probed(self) -> Failure | None:
-        """Models, else counting, else one token: the first that the server understands decides."""
-        message = {"model": PROBE_MODEL, "messages": [{"role": "user", "content": "Hi"}]}
+        """Models, else counting, else one token: the first that the server understands decides.
+
+        A list in the shape of another API proves nothing, but names a model to ask for.
+        """
+        model = PROBE_MODEL
         failure: Failure | None = None
-        for ask in (
-            lambda client: client.get("/v1/models", {"limit": 1}),
-            lambda client: client.post("/v1/messages/count_tokens", _compact(message)),
-            lambda client: client.post("/v1/messages", _compact({"max_tokens": 1, **message})),
-        ):
+        for path in ("/v1/models", "/v1/messages/count_tokens", "/v1/messages"):
             try:
-                answer = _object(await cast("Any", ask)(self._connected()))
+                answer = await self._asked(path, model)
             except RequestFailed as error:
                 failure = error.failure
                 if failure.kind not in INCONCLUSIVE:
                     return failure
-                if _knows_no_such_model(failure):
+                if path != "/v1/models" and _knows_no_such_model(failure):
                     return None
                 continue
-            if answer.keys() & {"data", "input_tokens", "content"}:
+            if answer.get("object") != "list" and answer.keys() & EXPECTED:
                 return None
+            model = _first_id(answer) or model
             failure = failures.not_a_server("the JSON is not the API's", server=self._endpoint.name)
         return failure
+
+    async def _asked(self, path: str, model: str) -> Mapping[str, Any]:
+        """The JSON object that a probe brings."""
+        client = self._connected()
+        if path == "/v1/models":
+            return _object(await client.get(path, {"limit": 1}))
+        body: dict[str, Any] = {"model": model, "messages": [{"role": "user", "content": "Hi"}]}
+        if path == "/v1/messages":
+            body["max_tokens"] = 1
+        return _object(await client.post(path, json.dumps(body).encode()))
 
 
 def _early_failure(events: Sequence[ModelEvent]) -> Failure | None:
@@ -211,7 +225,13 @@ def _early_failure(events: Sequence[ModelEvent]) -> Failure | None:
 
 def _knows_no_such_model(failure: Failure) -> bool:
     """A 404 of the API itself about the model: the server and the key are fine."""
-    return failure.kind == "not_found" and "not_found_error" in failure.detail
+    return failure.kind == "not_found" and "model" in failure.detail
+
+
+def _first_id(answer: Mapping[str, Any]) -> str:
+    data = answer.get("data")
+    first = _object(cast("list[object]", data)[0]) if isinstance(data, list) and data else {}
+    return str(first.get("id") or "")
 
 
 def _unfinished(job: Future[None]) -> Failure:
@@ -224,7 +244,3 @@ def _unfinished(job: Future[None]) -> Failure:
 
 def _object(value: object) -> Mapping[str, Any]:
     return cast("Mapping[str, Any]", value) if isinstance(value, Mapping) else {}
-
-
-def _compact(body: Mapping[str, Any]) -> bytes:
-    return json.dumps(body, separators=(",", ":")).encode()

@@ -9,7 +9,7 @@ import json
 import os
 import socket
 import ssl
-from collections.abc import AsyncIterator, Callable, Iterator, Mapping
+from collections.abc import AsyncIterator, Callable, Generator, Mapping
 from contextlib import contextmanager
 from typing import Any, cast
 from urllib.parse import urlsplit
@@ -113,7 +113,7 @@ class Client:
         return failures.not_a_server(self._clean(detail), server=self._server)
 
     @contextmanager
-    def _told(self, *, receiving: bool = False) -> Iterator[None]:
+    def _told(self, *, receiving: bool = False) -> Generator[None]:
         """Turns what the libraries raise into RequestFailed; the table of their exceptions."""
         try:
             yield
@@ -133,8 +133,9 @@ class Client:
         headers = error.response.headers
         is_html = isinstance(error.body, str) and "<" in error.body
         message = error.api_message or (error.body if isinstance(error.body, str) else "")
-        if error.status_code == 404 and error.type is None and is_html:
-            return self._foreign(f"HTTP 404: {failures.page_title(message)}")
+        if error.status_code in (404, 405) and error.type is None:
+            words = failures.page_title(message) if is_html else message
+            return self._foreign(f"HTTP {error.status_code}: {words}")
         wanted = headers.get("x-should-retry")
         return failures.of_answer(
             Refused(

@@ -107,7 +107,7 @@ class Interpreter:
         )
         # Calls made by code that the provider runs come whole, with the message's start.
         content = message.get("content")
-        for index, block in enumerate(cast("list[object]", content) if content else ()):
+        for index, block in enumerate(content if isinstance(content, list) else ()):
             yield from self._open(index, _object(block))
             yield from self._close(index)
         self._stop_reason = str(message.get("stop_reason") or "")

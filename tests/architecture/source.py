@@ -8,7 +8,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[2]
 PACKAGE = ROOT / "desktop"
 # The composition roots load what must not be there before the first paint.
-ROOTS = {"desktop/app.py", "desktop/headless.py", "desktop/cli.py"}
+ROOTS = ("desktop/app", "desktop/headless", "desktop/cli.py")
 NOT_OURS = {".git", ".venv", "__pycache__", "build", "dist", "node_modules"}
 
 

@@ -5,8 +5,6 @@ import subprocess
 import sys
 from pathlib import Path
 
-import pytest
-
 from tests.architecture.source import PACKAGE, ROOT, module_of, python_files
 
 SLOW = ("anthropic", "mcp", "sqlmodel", "alembic", "keyring", "pygments", "markdown_it")
@@ -36,7 +34,6 @@ def test_what_the_window_needs_imports_nothing_slow() -> None:
     assert json.loads(result.stdout) == []
 
 
-@pytest.mark.skipif(not (PACKAGE / "app.py").exists(), reason="the window is not there yet")
 def test_the_program_paints_first_and_loads_the_slow_libraries_later(tmp_path: Path) -> None:
     command = [sys.executable, "-m", "tests.bench.drivers.nacre_window", str(tmp_path)]
     result = subprocess.run(

@@ -32,8 +32,9 @@ VIOLATIONS = {
 }
 # What each door lets in, so that the contracts forbid no more than they say.
 ALLOWED = {
-    "app.py": "import qasync, PySide6.QtWidgets, desktop.store, desktop.wire, desktop.credentials",
-    "headless.py": "import desktop.store, desktop.wire, desktop.credentials",
+    "app/__init__.py": "import qasync, desktop.store, desktop.wire, desktop.credentials",
+    "app/fine.py": "import qasync, PySide6.QtWidgets",
+    "headless/fine.py": "import desktop.store, desktop.wire, desktop.credentials",
     "ui/fine.py": "import PySide6.QtCore, markdown_it, mdit_py_plugins, pygments",
     "wire/fine.py": "import anthropic, httpx2",
     "store/fine.py": "import sqlmodel, sqlalchemy, alembic, sqlite3, filelock",
@@ -59,7 +60,18 @@ def small_program(folder: Path) -> Path:
     shutil.copy(ROOT / "pyproject.toml", folder)
     package = folder / "desktop"
     modules = ["__init__", "__main__", "cli", "settings", "diagnostics"]
-    packages = ["ui", "agent", "feed", "tools", "store", "wire", "credentials", "core"]
+    packages = [
+        "app",
+        "headless",
+        "ui",
+        "agent",
+        "feed",
+        "tools",
+        "store",
+        "wire",
+        "credentials",
+        "core",
+    ]
     for name in [*modules, *(f"{name}/__init__" for name in packages)]:
         write(package / f"{name}.py", "")
     for name, code in ALLOWED.items():

@@ -87,7 +87,7 @@ def _search(look: Look, scene: Scene, stop: Stop, seconds: float) -> str:
     workspace = Path(os.path.realpath(scene.workspace))
     names, paths, cut = _files(look, workspace, stop)
     rows, end = _run(look, paths, scene, stop, seconds)
-    lines = [f"{show(names[file])}:{line}: {whole_characters(text)}" for file, line, text in rows]
+    lines = [f"{names[file]}:{line}: {whole_characters(text)}" for file, line, text in rows]
     if not lines:
         lines.append("[No line matches.]")
     if end.get("cut"):
@@ -116,7 +116,7 @@ def _files(look: Look, workspace: Path, stop: Stop) -> tuple[list[str], list[str
         if (only is None or only.matches(one.name))
         and not (one.is_link and not _stays(one.path, place.real))
     )
-    return [prefix + name for name, _ in found], [path for _, path in found], walk.cut
+    return [prefix + show(name) for name, _ in found], [path for _, path in found], walk.cut
 
 
 def _stays(path: str, root: Path) -> bool:
@@ -138,9 +138,9 @@ def _run(
         cwd=look.place.real.anchor,
         start_new_session=os.name == "posix",
     ) as process:
-        over = threading.Event()
+        over, ended = threading.Event(), threading.Event()
         watch = threading.Thread(
-            target=_end_when_stopped, args=(process, stop, over, seconds), daemon=True
+            target=_end_when_stopped, args=(process, stop, over, ended, seconds), daemon=True
         )
         watch.start()
         try:
@@ -151,23 +151,32 @@ def _run(
                 process.kill()
             watch.join()
     stop.check()
-    return _parsed(answer, seconds)
+    return _parsed(answer, seconds, killed=ended.is_set())
 
 
 def _end_when_stopped(
-    process: "subprocess.Popen[bytes]", stop: Stop, over: threading.Event, seconds: float
+    process: "subprocess.Popen[bytes]",
+    stop: Stop,
+    over: threading.Event,
+    ended: threading.Event,
+    seconds: float,
 ) -> None:
     waited = 0.0
     while not over.wait(0.05):
         waited += 0.05
         if stop.is_set or waited >= seconds:
+            ended.set()
             process.kill()
             return
 
 
-def _parsed(answer: bytes, seconds: float) -> tuple[list[tuple[int, int, str]], dict[str, Any]]:
+def _parsed(
+    answer: bytes, seconds: float, *, killed: bool
+) -> tuple[list[tuple[int, int, str]], dict[str, Any]]:
     records = [json.loads(line) for line in answer.split(b"\n")[:-1]]
     end = records.pop() if records and isinstance(records[-1], dict) else None
+    if end is None and not killed:
+        raise ToolFailed("The search could not be done.")
     if end is None:
         raise ToolFailed(
             f"The search was ended after {seconds:.0f} seconds; its pattern takes too long here. "

@@ -356,6 +356,8 @@ def _result(working: asyncio.Task[None], received: Received) -> None:
     """What the finished work came to; a write that failed means that the client went."""
     try:
         working.result()
+    except http1.Cutoff:
+        raise
     except Closed:
         received.disconnected = True
         raise

@@ -29,6 +29,7 @@ from tests.fakes.stores import MemoryLog
 from tests.fakes.tools import scene
 
 P = ParamSpec("P")
+PLAY = "play"
 SOON = 10.0  # a hang fails the test instead of stopping it
 
 
@@ -46,6 +47,7 @@ def play(scenario: Callable[[], Coroutine[Any, Any, None]]) -> None:
     lost: list[dict[str, Any]] = []
 
     async def main() -> None:
+        cast("asyncio.Task[Any]", asyncio.current_task()).set_name(PLAY)
         loop = asyncio.get_running_loop()
         loop.set_exception_handler(lambda _, context: lost.append(context))
         await asyncio.wait_for(scenario(), SOON)
@@ -258,6 +260,8 @@ class Stage:
         """Waits until nothing runs in a conversation."""
         tab_id = tab_id or self.tab_id
         await self.published.until(lambda: self.published.latest[tab_id].phase != "running")
+        if isinstance(self.model, ScriptedModel):
+            assert not self.model.complaints, self.model.complaints
         return self.supervisor.status(tab_id)
 
     async def run(self, text: str) -> TabStatus:

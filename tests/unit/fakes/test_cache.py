@@ -89,6 +89,13 @@ def test_an_entry_lives_as_long_as_it_says_and_a_hit_renews_it(
         assert (paid(server, body)[0] > 0) is hit
 
 
+def test_a_hit_by_look_back_renews_the_entry_too(server: MessagesServer) -> None:
+    paid(server, ask(user(marked(LONG))))
+    for said in ("one", "two"):
+        server.advance_clock(295)
+        assert paid(server, ask(user(LONG, marked(said))))[0] == 834
+
+
 def test_the_clock_can_be_moved_over_http(server: MessagesServer) -> None:
     body = ask(user(marked(LONG)))
     paid(server, body)

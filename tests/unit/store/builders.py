@@ -2,16 +2,14 @@
 
 import asyncio
 import itertools
-from collections.abc import Callable, Coroutine, Iterator
+from collections.abc import Callable, Coroutine, Generator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, TypeVar
 
 from desktop.core.chunks import NewChunk, Payload, Role, Stamp, System, Text, ToolCall, ToolResult
-from desktop.core.protocols import Catalogue, LogReader
 from desktop.store.log import Log
-from desktop.store.session import SqlSession
-from tests.fakes.stores import MemoryLog, MemorySession
+from tests.fakes.stores import MemoryLog
 
 T = TypeVar("T")
 
@@ -40,7 +38,7 @@ def open_log(
     read_only: bool = False,
     prefix: str = "id",
     on_catalogue_change: Callable[[], None] | None = None,
-) -> Iterator[Log]:
+) -> Generator[Log]:
     log = Log.open(
         folder / "nacre.db",
         blobs=folder / "blobs",
@@ -92,5 +90,3 @@ def tool_turn() -> list[NewChunk]:
 
 
 AnyLog = Log | MemoryLog
-AnySession = SqlSession | MemorySession
-__all__ = ["AnyLog", "AnySession", "Catalogue", "LogReader"]

@@ -335,7 +335,7 @@ def test_null_counts_places_and_keeps_nothing(tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == [tmp_path / "data"]
 
 
-@settings(max_examples=15, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=15, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(
     texts=st.lists(st.text(max_size=20), max_size=12),
     cuts=st.lists(st.integers(0, 12), max_size=4),

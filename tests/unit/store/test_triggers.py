@@ -1,4 +1,4 @@
-"""What the database refuses and counts, tried from a plain connection that knows nothing of Nacre."""
+"""What the database refuses and counts, tried from a connection that knows nothing of Nacre."""
 
 import sqlite3
 from collections.abc import Iterator
@@ -67,7 +67,7 @@ _HEAD = "INTO chunks(ordinal, id, tab_id, seq, turn_id, step, role, type, data_j
 def test_the_database_refuses_to_rewrite_the_log(plain: sqlite3.Connection, statement: str) -> None:
     """R02."""
     before, revision = _rows(plain), _revision(plain)
-    with pytest.raises(sqlite3.IntegrityError, match="never|only with its tab"):
+    with pytest.raises(sqlite3.IntegrityError, match=r"never|only with its tab"):
         plain.execute(statement)
     assert _rows(plain) == before
     assert _revision(plain) == revision

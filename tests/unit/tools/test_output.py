@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from desktop.tools.output import Drain, cut_middle, plain, readable
+from desktop.tools.output import LIVE_TOTAL, Drain, Live, cut_middle, plain, readable
 
 
 @pytest.mark.parametrize(
@@ -31,7 +31,10 @@ from desktop.tools.output import Drain, cut_middle, plain, readable
         (b"text\x1b]0;tit", "text"),
         (b"\x9b31mred", "red"),
         ("\x9b31mred".encode(), "red"),
-        (b"\x1b[?1049h\x1b[2J\x1b[1;1Hvi\x1b[?1049lafter", "\n[full-screen output left out]\nafter"),
+        (
+            b"\x1b[?1049h\x1b[2J\x1b[1;1Hvi\x1b[?1049lafter",
+            "\n[full-screen output left out]\nafter",
+        ),
         (b"\x1b(Bx\x1b=y\x1bcz", "xyz"),
         (b"a\0b", "a␀b"),
         (b"\x07" * 500 + b"x", "x"),
@@ -58,7 +61,9 @@ def test_any_bytes_become_text_that_can_be_sent(printed: bytes) -> None:
     assert not {"\x1b", "\r", "\b", "\0", "\x07", "\x9b"} & set(seen)
 
 
-def fed(tmp_path: Path, printed: bytes, step: int, *, cap: int = 100, spool_cap: int = 10_000) -> Drain:
+def fed(
+    tmp_path: Path, printed: bytes, step: int, *, cap: int = 100, spool_cap: int = 10_000
+) -> Drain:
     drain = Drain(tmp_path / f"{step}.out", cap=cap, spool_cap=spool_cap)
     for start in range(0, len(printed), step):
         drain.feed(printed[start : start + step])
@@ -101,12 +106,14 @@ def test_the_file_stops_at_its_cap_and_the_count_goes_on(tmp_path: Path) -> None
 
 def test_memory_stays_constant(tmp_path: Path) -> None:
     drain = Drain(tmp_path / "x", cap=65_536, spool_cap=1_000_000)
+    live = Live()
     chunk = b"y\n" * 32_768
     tracemalloc.start()
     try:
         for _ in range(1000):
             drain.feed(chunk)
-            drain.live()
+            live.feed(chunk)
+            live.take(0.0)
         peak = tracemalloc.get_traced_memory()[1]
     finally:
         tracemalloc.stop()
@@ -139,3 +146,39 @@ def test_sizes_read_as_a_person_says_them() -> None:
         "3.1 MB",
         "5.0 GB",
     ]
+
+
+def test_live_text_is_what_is_new_in_whole_lines() -> None:
+    live = Live()
+    live.feed(b"one\ntw")
+    assert live.take(0.0) == "one\n"
+    live.feed(b"o\r\n\x1b[3")
+    assert live.take(0.1) == "two\n"
+    live.feed("1mröd".encode()[:-2])
+    assert live.take(0.2) == ""
+    assert live.take(1.2) == "r\n"
+    live.feed("öd".encode()[1:])
+    assert live.take(1.3, final=True) == "öd"
+
+
+def test_live_text_of_a_flood_is_its_newest_part_then_a_count() -> None:
+    live = Live()
+    live.feed(b"y\n" * 100_000)
+    assert live.take(0.0).startswith("[…]\ny\n")
+    now, shown = 0.0, 0
+    while shown < LIVE_TOTAL:
+        live.feed(b"y\n" * 100_000)
+        shown += len(live.take(now))
+    assert live.take(now + 0.5) == ""
+    assert live.take(now + 1.5).endswith(" MB so far …]\n")
+
+
+@given(st.lists(st.binary(max_size=20), max_size=20))
+def test_live_text_never_holds_half_a_sequence(chunks: list[bytes]) -> None:
+    live = Live()
+    text = ""
+    for number, chunk in enumerate(chunks):
+        live.feed(chunk)
+        text += live.take(number * 0.6)
+    text += live.take(99.0, final=True)
+    assert not {"\x1b", "\r", "\b", "\0"} & set(text)

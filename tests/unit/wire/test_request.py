@@ -1,5 +1,6 @@
 """The fold from rows to a request (DESIGN §6; SPEC C02 to C11)."""
 
+import itertools
 from typing import Any
 
 import pytest
@@ -34,7 +35,7 @@ def three_step_turn() -> tuple[Log, list[dict[str, Any]]]:
 
 def test_c02_each_request_of_a_tool_turn_extends_the_one_before_byte_by_byte():
     _, bodies = three_step_turn()
-    for earlier, later in zip(bodies, bodies[1:], strict=False):
+    for earlier, later in itertools.pairwise(bodies):
         assert_extends(earlier, later)
     assert [len(body["messages"]) for body in bodies] == [1, 3, 5, 7]
 

@@ -1,5 +1,7 @@
 """Server-sent events, however the network cut them."""
 
+import itertools
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -32,7 +34,7 @@ def test_lines_end_at_lf_crlf_and_cr_and_at_no_other_separator():
 @given(st.lists(st.integers(0, len(STREAM))))
 def test_any_cut_of_the_bytes_gives_the_same_events(cuts: list[int]):
     places = [0, *sorted(cuts), len(STREAM)]
-    pieces = [STREAM[a:b] for a, b in zip(places, places[1:], strict=False)]
+    pieces = [STREAM[a:b] for a, b in itertools.pairwise(places)]
     assert decoded(pieces) == EVENTS
 
 

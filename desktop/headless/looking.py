@@ -1,0 +1,126 @@
+"""The commands that only look: `tabs` and `show`. They load the log and nothing else."""
+
+import asyncio
+import json
+import sys
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+from desktop import paths
+from desktop.core.chunks import DamagedRow, payload_to_json
+from desktop.core.errors import UnknownConversation
+from desktop.core.protocols import Catalogue
+from desktop.core.records import CatalogueView, Tab
+from desktop.headless.opening import open_log, prepared
+from desktop.headless.printing import printable
+from desktop.store.log import Log
+
+DONE = 0
+PAGE = 100
+
+
+def tabs(data_dir: str | None, *, as_json: bool) -> int:
+    """All conversations, the latest last."""
+
+    async def work(log: Log) -> int:
+        view = await log.catalogue.view()
+        for tab in sorted(view.tabs, key=lambda one: one.last_message_at or one.created_at):
+            _print_tab(view, tab, as_json=as_json)
+        return DONE
+
+    return _with_log(data_dir, work)
+
+
+def show(data_dir: str | None, tab: str, *, as_json: bool) -> int:
+    """The rows of a conversation, page by page: nothing grows with its length."""
+
+    async def work(log: Log) -> int:
+        tab_id = await resolve_tab(log.catalogue, tab)
+        after = 0
+        while True:
+            page = await log.reader.page(tab_id, limit=PAGE, after=after)
+            for row in page.rows:
+                _print_row(row, as_json=as_json)
+                after = row.seq
+            if not page.has_newer or not page.rows:
+                return DONE
+
+    return _with_log(data_dir, work)
+
+
+async def resolve_tab(catalogue: Catalogue, text: str) -> str:
+    """The conversation whose id is `text` or the only one that begins so."""
+    view = await catalogue.view()
+    found = [tab.id for tab in view.tabs if tab.id.startswith(text)] if text else []
+    if text in found:
+        return text
+    if len(found) == 1:
+        return found[0]
+    raise UnknownConversation(
+        f"No conversation has the id {text}." if not found else f"{text} begins several ids.",
+        way_out="`nacre tabs` lists them.",
+    )
+
+
+def _with_log(data_dir: str | None, work: Callable[[Log], Awaitable[int]]) -> int:
+    choice = paths.choose(data_dir)
+    for notice in (*choice.notices, *prepared(choice.folder)):
+        print(f"nacre: {notice}", file=sys.stderr)
+
+    async def whole() -> int:
+        log = await asyncio.to_thread(open_log, choice.folder)
+        try:
+            return await work(log)
+        finally:
+            await log.close()
+
+    return asyncio.run(whole())
+
+
+def _print_tab(view: CatalogueView, tab: Tab, *, as_json: bool) -> None:
+    workspace = next((one for one in view.workspaces if one.id == tab.workspace_id), None)
+    directory = workspace.directory if workspace else ""
+    if as_json:
+        print(
+            json.dumps(
+                {
+                    "id": tab.id,
+                    "title": tab.title,
+                    "directory": directory,
+                    "isOpen": tab.is_open,
+                    "createdAt": tab.created_at,
+                    "lastMessageAt": tab.last_message_at,
+                }
+            )
+        )
+    else:
+        print(f"{tab.id}  {printable(tab.title or '(no title)')}  {printable(directory)}")
+
+
+def _print_row(row: Any, *, as_json: bool) -> None:
+    if isinstance(row, DamagedRow):
+        found: dict[str, Any] = {"seq": row.seq, "id": row.id, "damaged": row.reason}
+    else:
+        found = {
+            "seq": row.seq,
+            "id": row.id,
+            "turnId": row.turn_id,
+            "step": row.step,
+            "role": row.role,
+            "type": row.type,
+            "createdAt": row.created_at,
+            "data": payload_to_json(row.data),
+        }
+    if as_json:
+        print(json.dumps(found))
+        return
+    if isinstance(row, DamagedRow):
+        print(f"[{row.seq}] damaged: {row.reason}")
+        return
+    data = found["data"]
+    text = data.get("text") or data.get("result") or data.get("message") or ""
+    if row.type == "tool_call":
+        text = f"{data['name']} {json.dumps(data['arguments'])}"
+    elif row.type == "system":
+        text = f"{data['kind']}: {text}".rstrip(": ")
+    print(f"[{row.seq}] {row.role} {row.type}\n{printable(text)}\n")

@@ -1,0 +1,41 @@
+"""Opens the log of a data folder, for every command and for the window."""
+
+import time
+import uuid
+from collections.abc import Callable
+
+from desktop import paths
+from desktop.paths import DataFolder
+from desktop.store.log import Log
+
+
+def open_log(folder: DataFolder, *, on_catalogue_change: Callable[[], None] | None = None) -> Log:
+    """The log of a prepared folder. Blocks; raises StoreError."""
+    return Log.open(
+        folder.database,
+        blobs=folder.blobs,
+        run=folder.run,
+        new_id=new_id,
+        now_ms=now_ms,
+        on_catalogue_change=on_catalogue_change,
+    )
+
+
+def prepared(folder: paths.DataFolder) -> tuple[str, ...]:
+    """Makes the folder ready; one that can't be written may still be read."""
+    try:
+        return folder.prepare()
+    except paths.DataFolderError as error:
+        if error.reason in ("read-only", "full") and folder.database.is_file():
+            return (error.sentence,)
+        raise
+
+
+def new_id() -> str:
+    """A fresh id; uuid text."""
+    return str(uuid.uuid4())
+
+
+def now_ms() -> int:
+    """Milliseconds UTC."""
+    return time.time_ns() // 1_000_000

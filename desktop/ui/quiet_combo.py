@@ -1,0 +1,67 @@
+"""A choice that reads as text until it is pointed at: `Claude Opus 5.5 ▾` under the composer."""
+
+from PySide6.QtCore import QPointF, QRectF, QSize, Qt
+from PySide6.QtGui import QEnterEvent, QPainter, QPaintEvent, QPen
+from PySide6.QtWidgets import QComboBox, QWidget
+
+from desktop.ui.theme import Theme
+
+
+class QuietCombo(QComboBox):
+    """Paints itself; everything else is Qt's own combo box, keyboard and screen reader included."""
+
+    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._theme = theme
+        self.setAttribute(Qt.WidgetAttribute.WA_Hover)
+        self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+        self.currentIndexChanged.connect(lambda _: self.updateGeometry())
+
+    def set_theme(self, theme: Theme) -> None:
+        self._theme = theme
+        self.update()
+
+    def sizeHint(self) -> QSize:
+        width = self.fontMetrics().horizontalAdvance(self.currentText())
+        theme = self._theme
+        return QSize(width + 2 * theme.space_8 + theme.space_16, theme.measures.hit)
+
+    def minimumSizeHint(self) -> QSize:
+        return QSize(self._theme.measures.hit * 2, self._theme.measures.hit)
+
+    def enterEvent(self, event: QEnterEvent) -> None:
+        super().enterEvent(event)
+        self.update()
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        painter = QPainter(self)
+        try:
+            self._paint(painter)
+        finally:
+            painter.end()
+
+    def _paint(self, painter: QPainter) -> None:
+        theme, measures = self._theme, self._theme.measures
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        frame = QRectF(self.rect()).adjusted(1, 1, -1, -1)
+        pointed = self.underMouse() or self.hasFocus()
+        if pointed and self.isEnabled():
+            painter.setPen(
+                QPen(theme.color("accent"), measures.focus_ring)
+                if self.hasFocus()
+                else Qt.PenStyle.NoPen
+            )
+            painter.setBrush(theme.color("raised"))
+            painter.drawRoundedRect(frame, measures.radius, measures.radius)
+        ink = theme.color("text" if pointed else "muted")
+        painter.setPen(ink)
+        box = self.rect().adjusted(theme.space_8, 0, -theme.space_8 - theme.space_16, 0)
+        text = self.fontMetrics().elidedText(
+            self.currentText(), Qt.TextElideMode.ElideRight, box.width()
+        )
+        painter.drawText(box, Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeading, text)
+        painter.setPen(QPen(ink, measures.hairline * 1.5))
+        middle = QPointF(self.width() - theme.space_8 - theme.space_4, self.height() / 2)
+        painter.drawPolyline(
+            [middle + QPointF(-3.5, -1.5), middle + QPointF(0, 2), middle + QPointF(3.5, -1.5)]
+        )

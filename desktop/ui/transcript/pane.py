@@ -1,0 +1,112 @@
+"""The transcript of one conversation as a part of a page: scope, model and view, while in sight.
+
+In sight it subscribes and shows; out of sight it lets its rows go and keeps the place and the
+folds (SPEC U09). An empty conversation says so.
+"""
+
+from PySide6.QtCore import QUrl, Signal
+from PySide6.QtGui import QDesktopServices
+from PySide6.QtWidgets import QVBoxLayout, QWidget
+
+from desktop.core.protocols import LogReader
+from desktop.feed.hub import Hub
+from desktop.feed.scope import Later, Scope, Start
+from desktop.ui.theme import Theme
+from desktop.ui.transcript.model import TranscriptModel
+from desktop.ui.transcript.view import TranscriptView, ViewState
+from desktop.ui.transcript.writing import Renderer
+
+SAFE_SCHEMES = frozenset({"http", "https", "mailto"})
+
+
+class TranscriptPane(QWidget):
+    """`retry_requested` from an error row, `failed(sentence, detail)` when rows can't be read."""
+
+    retry_requested = Signal()
+    failed = Signal(str, str)
+    painted_rows = Signal()
+
+    def __init__(
+        self,
+        tab_id: str,
+        *,
+        theme: Theme,
+        reader: LogReader,
+        hub: Hub,
+        start: Start,
+        later: Later,
+        parent: QWidget | None = None,
+    ) -> None:
+        super().__init__(parent)
+        self._tab_id = tab_id
+        self._reader = reader
+        self._hub = hub
+        self._start = start
+        self._later = later
+        self._model: TranscriptModel | None = None
+        self._state: ViewState | None = None
+        self.rendered = False
+        self.view = TranscriptView(theme, self)
+        self.view.link_activated.connect(open_link)
+        self.view.retry_requested.connect(self.retry_requested)
+        self.view.painted_rows.connect(self.painted_rows)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.addWidget(self.view)
+        self.setFocusProxy(self.view)
+
+    def enter(self) -> None:
+        """Subscribes and shows; entering twice is harmless."""
+        if self._model is not None:
+            return
+        scope = Scope(self._tab_id, self._reader, self._hub, start=self._start, later=self._later)
+        model = TranscriptModel(scope, self)
+        model.failed.connect(self.failed)
+        scope.open()
+        self._model = model
+        self.view.show_model(model, self._state)
+
+    def leave(self) -> None:
+        """Lets the rows go and remembers the place; leaving twice is harmless."""
+        model, self._model = self._model, None
+        if model is None:
+            return
+        self._state = self.view.state()
+        self.view.show_model(None)
+        model.detach()
+        model.scope.close()
+        model.deleteLater()
+
+    @property
+    def loaded(self) -> bool:
+        """Whether the rows in sight have been read."""
+        return self._model is not None and self._model.scope.loaded
+
+    def follow(self) -> None:
+        self.view.follow()
+
+    def set_theme(self, theme: Theme) -> None:
+        self.view.set_theme(theme)
+
+    def set_zoom(self, percent: int) -> None:
+        self.view.set_zoom(percent)
+
+    def set_renderer(self, renderer: Renderer) -> None:
+        """Text is rendered from now on; `rendered` says that it is."""
+        self.rendered = True
+        self.view.set_renderer(renderer)
+
+    def visible_texts(self) -> list[str]:
+        """What a screen reader is told of the rows on the screen, top to bottom."""
+        model = self._model
+        if model is None:
+            return []
+        texts = (model.data(model.index(one.row)) for one in self.view.layout_now.placed)
+        return [str(text) for text in texts if text]
+
+
+def open_link(address: str) -> None:
+    """Opens a link in the browser; anything but the web and mail is left alone."""
+    url = QUrl(address)
+    if url.scheme().lower() in SAFE_SCHEMES:
+        QDesktopServices.openUrl(url)

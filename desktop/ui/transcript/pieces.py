@@ -1,0 +1,529 @@
+"""The parts a row is drawn from: rich text, code, a line that folds. Each knows its own height.
+
+A piece is laid out once for a width and painted from then on. Text of a piece lives in a
+`QTextDocument` that never loads anything: what a model writes may name files and addresses.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from PySide6.QtCore import QPointF, QRectF, Qt, QUrl
+from PySide6.QtGui import (
+    QAbstractTextDocumentLayout,
+    QColor,
+    QFont,
+    QFontMetricsF,
+    QImage,
+    QPainter,
+    QPainterPath,
+    QPalette,
+    QPen,
+    QTextBlockFormat,
+    QTextCharFormat,
+    QTextCursor,
+    QTextDocument,
+    QTextFormat,
+    QTextLayout,
+    QTextOption,
+)
+
+from desktop.ui.theme import Theme
+from desktop.ui.transcript.phrases import say
+
+# Of a block's format: how deep it is quoted, and the colour token of the ground it stands on.
+QUOTE_PROPERTY = int(QTextFormat.Property.UserProperty) + 1
+GROUND_PROPERTY = int(QTextFormat.Property.UserProperty) + 2
+
+HitKind = Literal["text", "link", "fold", "copy", "retry", "all"]
+
+
+@dataclass(frozen=True, slots=True)
+class Hit:
+    """What lies under a point: `value` is a link's target, or the text to copy."""
+
+    kind: HitKind
+    value: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Paper:
+    """What pieces are made for: the theme, and the colour of plain text."""
+
+    theme: Theme
+    ink: str = "text"
+
+    @property
+    def colour(self) -> QColor:
+        return self.theme.color(self.ink)
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """A stretch of code and what it is, by the name of a colour token."""
+
+    start: int
+    length: int
+    token: str
+
+
+class Document(QTextDocument):
+    """A document without margins and undo that loads no picture and no file."""
+
+    def __init__(self, paper: Paper, font: QFont, *, anywhere: bool = False) -> None:
+        super().__init__()
+        self.setUndoRedoEnabled(False)
+        self.setDocumentMargin(0)
+        self.setDefaultFont(font)
+        self.setIndentWidth(paper.theme.px(paper.theme.space_24))
+        option = QTextOption()
+        # Every paragraph has the direction of its own text (SPEC U38).
+        option.setTextDirection(Qt.LayoutDirection.LayoutDirectionAuto)
+        wrap = QTextOption.WrapMode
+        option.setWrapMode(wrap.WrapAnywhere if anywhere else wrap.WrapAtWordBoundaryOrAnywhere)
+        self.setDefaultTextOption(option)
+
+    def loadResource(self, type: int, name: QUrl | str) -> Any:
+        """A picture of one pixel: returning nothing would make Qt open the file."""
+        del type, name
+        return QImage(1, 1, QImage.Format.Format_ARGB32)
+
+
+def body_block(theme: Theme, *, below: int | None = None) -> QTextBlockFormat:
+    """The format of a paragraph."""
+    block = QTextBlockFormat()
+    height = theme.px(theme.sizes.body * theme.sizes.body_line)
+    block.setLineHeight(height, QTextBlockFormat.LineHeightTypes.MinimumHeight.value)
+    block.setBottomMargin(theme.px(theme.space_12 if below is None else below))
+    return block
+
+
+def code_block(theme: Theme) -> QTextBlockFormat:
+    """The format of a line of code or output."""
+    block = QTextBlockFormat()
+    height = theme.px(theme.sizes.code * theme.sizes.code_line)
+    block.setLineHeight(height, QTextBlockFormat.LineHeightTypes.MinimumHeight.value)
+    # Code keeps its direction, whatever its letters are.
+    block.setLayoutDirection(Qt.LayoutDirection.LeftToRight)
+    return block
+
+
+def ink(colour: QColor | str, font: QFont | None = None) -> QTextCharFormat:
+    """A character format of a colour and, where given, a font."""
+    letters = QTextCharFormat()
+    letters.setForeground(QColor(colour))
+    if font is not None:
+        letters.setFont(font)
+    return letters
+
+
+class Piece:
+    """One part of a row, at `y` in it. `rounded` says which corners of a panel it has."""
+
+    def __init__(self, *, left: int = 0, right: int = 0, above: int = 0) -> None:
+        self.left = left
+        self.right = right
+        self.above = above
+        self.y = 0
+        self.width = 0
+        self.height = 0
+
+    @property
+    def document(self) -> QTextDocument | None:
+        return None
+
+    def lay_out(self, width: int) -> None:
+        """Sets `height` for this width."""
+        self.width = width
+
+    def paint(self, painter: QPainter, clip: QRectF, marked: tuple[int, int] | None) -> None:
+        """Draws itself with its own top left corner at the origin."""
+
+    def hit(self, x: float, y: float) -> Hit | None:
+        del x, y
+        return None
+
+    def char_at(self, x: float, y: float) -> int:
+        del x, y
+        return 0
+
+
+class TextPiece(Piece):
+    """Rich or plain text."""
+
+    def __init__(
+        self,
+        paper: Paper,
+        document: QTextDocument,
+        *,
+        left: int = 0,
+        right: int = 0,
+        above: int = 0,
+    ) -> None:
+        super().__init__(left=left, right=right, above=above)
+        self._paper = paper
+        self._document = document
+        self.has_grounds = False
+
+    @property
+    def document(self) -> QTextDocument:
+        return self._document
+
+    def lay_out(self, width: int) -> None:
+        self.width = width
+        inner = max(1, width - self.left - self.right)
+        if self._document.textWidth() != inner:
+            self._document.setTextWidth(inner)
+        # Qt leaves out the space below the last block; what comes next needs it.
+        below = self._document.lastBlock().blockFormat().bottomMargin()
+        self.height = self.above + round(self._document.size().height() + below)
+
+    def paint(self, painter: QPainter, clip: QRectF, marked: tuple[int, int] | None) -> None:
+        painter.translate(self.left, self.above)
+        clip = clip.translated(-self.left, -self.above)
+        context = QAbstractTextDocumentLayout.PaintContext()
+        context.palette.setColor(QPalette.ColorRole.Text, self._paper.colour)
+        context.clip = clip
+        if marked is not None:
+            context.selections = [self._marking(marked)]
+        painter.setClipRect(clip, Qt.ClipOperation.IntersectClip)
+        if self.has_grounds:
+            self._paint_grounds(painter, clip)
+        self._document.documentLayout().draw(painter, context)
+
+    def _marking(self, marked: tuple[int, int]) -> QAbstractTextDocumentLayout.Selection:
+        selection = QAbstractTextDocumentLayout.Selection()
+        cursor = QTextCursor(self._document)
+        last = self._document.characterCount() - 1
+        cursor.setPosition(min(marked[0], last))
+        cursor.setPosition(min(marked[1], last), QTextCursor.MoveMode.KeepAnchor)
+        letters = QTextCharFormat()
+        letters.setBackground(self._paper.theme.color("selection"))
+        letters.setForeground(self._paper.theme.color("on_selection"))
+        selection.cursor = cursor  # pyright: ignore[reportAttributeAccessIssue]
+        selection.format = letters  # pyright: ignore[reportAttributeAccessIssue]
+        return selection
+
+    def _paint_grounds(self, painter: QPainter, clip: QRectF) -> None:
+        """Grounds and quote bars, on whole pixels so that lines meet without a gap."""
+        layout = self._document.documentLayout()
+        theme = self._paper.theme
+        block = self._document.begin()
+        while block.isValid():
+            style = block.blockFormat()
+            area = layout.blockBoundingRect(block)
+            top, bottom = round(area.top()), round(area.bottom() - style.bottomMargin())
+            bottom = max(bottom, top + theme.measures.hairline)
+            if top <= clip.bottom() and bottom >= clip.top():
+                ground = style.property(GROUND_PROPERTY)
+                left = style.indent() * self._document.indentWidth()
+                if isinstance(ground, str):
+                    wide = self._document.textWidth() - left
+                    painter.fillRect(QRectF(left, top, wide, bottom - top), theme.color(ground))
+                self._paint_quote(painter, style, top, bottom)
+            block = block.next()
+
+    def _paint_quote(
+        self, painter: QPainter, style: QTextBlockFormat, top: int, bottom: int
+    ) -> None:
+        depth = style.property(QUOTE_PROPERTY)
+        theme = self._paper.theme
+        for level in range(depth if isinstance(depth, int) else 0):
+            left = level * self._document.indentWidth()
+            bar = QRectF(left, top, theme.measures.focus_ring, bottom - top)
+            painter.fillRect(bar, theme.color("border"))
+
+    def hit(self, x: float, y: float) -> Hit | None:
+        point = QPointF(x - self.left, y - self.above)
+        anchor = self._document.documentLayout().anchorAt(point)
+        if anchor:
+            return Hit("link", anchor)
+        return Hit("text") if 0 <= point.y() < self.height else None
+
+    def char_at(self, x: float, y: float) -> int:
+        point = QPointF(x - self.left, y - self.above)
+        if point.y() < 0:
+            return 0
+        if point.y() > self._document.size().height():
+            return self._document.characterCount() - 1
+        return self._document.documentLayout().hitTest(point, Qt.HitTestAccuracy.FuzzyHit)
+
+
+class CodePiece(TextPiece):
+    """Code in its own box. A long block is cut into several, of which one is the first.
+
+    `whole` gives all of the code for Copy, also of the later parts.
+    """
+
+    def __init__(self, paper: Paper, code: "Code", *, first: bool = True) -> None:
+        theme = paper.theme
+        document = Document(paper, theme.mono(), anywhere=True)
+        pad = theme.space_12
+        super().__init__(paper, document, left=pad, right=pad)
+        self.code = code
+        self.first = first
+        self.last = True
+        self._head = theme.px(theme.measures.hit) if first else 0
+        self._copied = False
+
+    def lay_out(self, width: int) -> None:
+        theme = self._paper.theme
+        self.above = self._head
+        super().lay_out(width)
+        # The padding below the code, and the space to whatever comes next.
+        self.height += (theme.space_12 + theme.px(theme.space_12)) if self.last else 0
+
+    @property
+    def _box(self) -> QRectF:
+        below = self._paper.theme.px(self._paper.theme.space_12) if self.last else 0
+        return QRectF(0, 0, self.width, self.height - below)
+
+    @property
+    def _copy_area(self) -> QRectF:
+        if not self.first:
+            return QRectF()
+        theme = self._paper.theme
+        words = QFontMetricsF(theme.font(theme.sizes.small)).horizontalAdvance(say("Copy"))
+        wide = words + 2 * theme.space_12
+        return QRectF(self.width - wide, 0, wide, self._head)
+
+    def paint(self, painter: QPainter, clip: QRectF, marked: tuple[int, int] | None) -> None:
+        theme = self._paper.theme
+        fill_panel(
+            painter,
+            self._box,
+            theme,
+            fill="code",
+            line="border",
+            top=self.first,
+            bottom=self.last,
+        )
+        if self.first:
+            painter.setFont(theme.font(theme.sizes.small))
+            painter.setPen(theme.color("muted"))
+            area = QRectF(theme.space_12, 0, self.width, self._head)
+            painter.drawText(area, Qt.AlignmentFlag.AlignVCenter, self.code.language or say("Text"))
+            painter.setPen(theme.color("accent"))
+            painter.drawText(self._copy_area, Qt.AlignmentFlag.AlignCenter, say("Copy"))
+        super().paint(painter, clip, marked)
+
+    def hit(self, x: float, y: float) -> Hit | None:
+        if self._copy_area.contains(x, y):
+            return Hit("copy", self.code.text)
+        return super().hit(x, y)
+
+
+@dataclass(eq=False, slots=True)
+class Code:
+    """A block of code as it is copied and coloured, whatever pieces it is drawn in."""
+
+    language: str = ""
+    parts: list[str] = field(default_factory=list[str])
+    pieces: list[CodePiece] = field(default_factory=list[CodePiece])
+
+    @property
+    def text(self) -> str:
+        return "".join(self.parts)
+
+
+class LinePiece(Piece):
+    """One line that folds and unfolds what is below it, or does something when it is clicked."""
+
+    def __init__(
+        self,
+        paper: Paper,
+        text: str,
+        *,
+        trailing: str = "",
+        mark: str = "",
+        mark_ink: str = "muted",
+        folded: bool | None = None,
+        kind: HitKind = "fold",
+        small: bool = False,
+        bold: bool = False,
+        left: int = 0,
+        right: int = 0,
+    ) -> None:
+        super().__init__(left=left, right=right)
+        self._paper = paper
+        self._text = text
+        self._trailing = trailing
+        self._mark = mark
+        self._mark_ink = mark_ink
+        self._folded = folded
+        self._kind: HitKind = kind
+        self._small = small
+        sizes = paper.theme.sizes
+        self._font = paper.theme.font(sizes.small if small else sizes.body, bold=bold)
+
+    def lay_out(self, width: int) -> None:
+        self.width = width
+        theme = self._paper.theme
+        hit = theme.measures.hit + (0 if self._small else theme.space_8)
+        self.height = max(hit, theme.px(hit))
+
+    def paint(self, painter: QPainter, clip: QRectF, marked: tuple[int, int] | None) -> None:
+        del clip, marked
+        theme = self._paper.theme
+        middle = Qt.AlignmentFlag.AlignVCenter
+        x = float(self.left)
+        step = theme.px(theme.measures.icon + theme.space_4)
+        if self._mark:
+            self._paint_mark(painter, x)
+            x += step
+        right = self.width - self.right
+        metrics = QFontMetricsF(self._font)
+        if self._folded is not None:
+            # A small line is only as wide as its words; a card's sign stands at its right edge.
+            words = x + metrics.horizontalAdvance(self._text) + step
+            at = min(words, right) if self._small else right
+            middle_point = QPointF(at - theme.space_4, self.height / 2)
+            paint_chevron(painter, middle_point, theme, down=not self._folded)
+            right -= step
+        painter.setFont(self._font)
+        small = theme.font(theme.sizes.small)
+        trailing = QFontMetricsF(small).horizontalAdvance(self._trailing) if self._trailing else 0
+        room = right - x - (trailing + theme.space_12 if trailing else 0)
+        text = metrics.elidedText(self._text, Qt.TextElideMode.ElideMiddle, max(room, 0))
+        painter.setPen(self._paper.colour)
+        painter.drawText(QRectF(x, 0, room, self.height), middle, text)
+        if trailing:
+            painter.setFont(small)
+            painter.setPen(theme.color("muted"))
+            area = QRectF(right - trailing - 1, 0, trailing + 1, self.height)
+            painter.drawText(area, middle, self._trailing)
+
+    def _paint_mark(self, painter: QPainter, x: float) -> None:
+        theme = self._paper.theme
+        painter.setFont(theme.font(bold=True))
+        painter.setPen(theme.color(self._mark_ink))
+        area = QRectF(x, 0, theme.px(theme.measures.icon), self.height)
+        painter.drawText(area, Qt.AlignmentFlag.AlignCenter, self._mark)
+
+    def hit(self, x: float, y: float) -> Hit | None:
+        del x
+        return Hit(self._kind) if 0 <= y < self.height else None
+
+
+def fill_panel(
+    painter: QPainter,
+    area: QRectF,
+    theme: Theme,
+    *,
+    fill: str,
+    line: str | None,
+    top: bool = True,
+    bottom: bool = True,
+) -> None:
+    """A filled area with rounded corners at its top and bottom, where it has these."""
+    radius = theme.measures.card_radius
+    if line is not None:
+        half = theme.measures.hairline / 2
+        area = area.adjusted(half, half if top else -radius, -half, -half if bottom else radius)
+    elif not (top and bottom):
+        area = area.adjusted(0, 0 if top else -radius, 0, 0 if bottom else radius)
+    path = QPainterPath()
+    path.addRoundedRect(area, radius, radius)
+    painter.save()
+    painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+    clip = area.adjusted(-1, 1 if top else radius, 1, 0 if bottom else -radius)
+    if not (top and bottom):
+        clip.setTop(area.top() - 1 if top else area.top() + radius)
+        painter.setClipRect(clip, Qt.ClipOperation.IntersectClip)
+    painter.fillPath(path, theme.color(fill))
+    if line is not None:
+        painter.setPen(QPen(theme.color(line), theme.measures.hairline))
+        painter.drawPath(path)
+        if not top:
+            # Several boxes share one frame: a line between them.
+            y = clip.top() - radius
+            painter.setClipping(False)
+            painter.drawLine(QPointF(area.left(), y), QPointF(area.right(), y))
+    painter.restore()
+
+
+def paint_chevron(painter: QPainter, at: QPointF, theme: Theme, *, down: bool) -> None:
+    """The sign of what folds: to the right when folded, down when open."""
+    arm = theme.px(theme.space_4)
+    points = (
+        [QPointF(-arm, -arm / 2), QPointF(0, arm / 2), QPointF(arm, -arm / 2)]
+        if down
+        else [QPointF(-arm / 2, -arm), QPointF(arm / 2, 0), QPointF(-arm / 2, arm)]
+    )
+    painter.save()
+    painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+    painter.setPen(QPen(theme.color("muted"), 1.5))
+    painter.drawPolyline([at + point - QPointF(arm, 0) for point in points])
+    painter.restore()
+
+
+PLAIN_LIMIT = 16_384
+LINE_LIMIT = 2_000
+
+
+def plain_pieces(
+    paper: Paper, text: str, *, mono: bool = False, left: int = 0, right: int = 0
+) -> list[TextPiece]:
+    """Text as it is, cut into pieces that each lay out fast; no line is longer than LINE_LIMIT."""
+    theme = paper.theme
+    made: list[TextPiece] = []
+    for part in _cut(text):
+        document = Document(paper, theme.mono() if mono else theme.font(), anywhere=mono)
+        cursor = QTextCursor(document)
+        cursor.setBlockFormat(code_block(theme) if mono else body_block(theme, below=0))
+        cursor.setBlockCharFormat(ink(paper.colour))
+        cursor.insertText(part, ink(paper.colour))
+        made.append(TextPiece(paper, document, left=left, right=right))
+    return made
+
+
+def _cut(text: str) -> list[str]:
+    parts: list[str] = []
+    lines: list[str] = []
+    length = 0
+    for line in text.replace("\u2029", "\n").split("\n"):
+        for start in range(0, max(len(line), 1), LINE_LIMIT):
+            lines.append(line[start : start + LINE_LIMIT])
+            length += len(lines[-1]) + 1
+            if length >= PLAIN_LIMIT:
+                parts.append("\n".join(lines))
+                lines, length = [], 0
+    if lines or not parts:
+        parts.append("\n".join(lines))
+    return parts
+
+
+def colour_code(code: Code, spans: Sequence[Span], theme: Theme) -> None:
+    """Lays colours over the code: no text changes, so no height does."""
+    offset = 0
+    place = 0
+    for piece in code.pieces:
+        length = piece.document.characterCount() - 1
+        block = piece.document.begin()
+        while block.isValid():
+            start = offset + block.position()
+            end = start + block.length() - 1
+            while place > 0 and spans[place - 1].start + spans[place - 1].length > start:
+                place -= 1
+            ranges: list[QTextLayout.FormatRange] = []
+            while place < len(spans) and spans[place].start < end:
+                span = spans[place]
+                stop = span.start + span.length
+                if stop > start:
+                    ranges.append(_range(span, start, end, theme))
+                if stop > end:
+                    break
+                place += 1
+            block.layout().setFormats(ranges)
+            block = block.next()
+        offset += length + 1
+        piece.document.markContentsDirty(0, piece.document.characterCount())
+
+
+def _range(span: Span, start: int, end: int, theme: Theme) -> QTextLayout.FormatRange:
+    made = QTextLayout.FormatRange()
+    first = max(span.start, start)
+    made.start = first - start
+    made.length = min(span.start + span.length, end) - first
+    made.format = ink(theme.color(span.token))
+    return made

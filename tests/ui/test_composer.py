@@ -1,0 +1,132 @@
+"""Writing and sending: Enter, Shift+Enter, input methods, big pastes (SPEC U07, U38, LOOK.md)."""
+
+from typing import Any
+
+import pytest
+from PySide6.QtCore import QCoreApplication, QMimeData, Qt
+from PySide6.QtGui import QInputMethodEvent
+from pytestqt.qtbot import QtBot
+
+from desktop.core.model import ModelInfo, Spent
+from desktop.ui.composer import LONG_PASTE, Composer
+from desktop.ui.theme import LIGHT, Theme
+
+THEME = Theme("light", LIGHT)
+
+
+@pytest.fixture
+def composer(qtbot: QtBot) -> Composer:
+    made = Composer(THEME)
+    qtbot.addWidget(made)
+    made.resize(700, 200)
+    made.show_ready(True)
+    made.show_choice("some-model", "", "ask")
+    made.show()
+    return made
+
+
+def sent_by(composer: Composer) -> list[tuple[str, list[dict[str, Any]]]]:
+    sent: list[tuple[str, list[dict[str, Any]]]] = []
+    composer.send_wanted.connect(lambda text, attachments: sent.append((text, attachments)))
+    return sent
+
+
+def test_enter_sends_and_shift_enter_breaks_the_line(composer: Composer, qtbot: QtBot) -> None:
+    sent = sent_by(composer)
+    qtbot.keyClicks(composer.field, "one")
+    qtbot.keyClick(composer.field, Qt.Key.Key_Return, Qt.KeyboardModifier.ShiftModifier)
+    qtbot.keyClicks(composer.field, "two")
+    qtbot.keyClick(composer.field, Qt.Key.Key_Return)
+    assert sent == [("one\ntwo", [])]
+
+
+def test_with_the_other_setting_ctrl_enter_sends(composer: Composer, qtbot: QtBot) -> None:
+    composer.field.send_with_ctrl = True
+    sent = sent_by(composer)
+    qtbot.keyClicks(composer.field, "one")
+    qtbot.keyClick(composer.field, Qt.Key.Key_Return)
+    assert sent == []
+    qtbot.keyClick(composer.field, Qt.Key.Key_Return, Qt.KeyboardModifier.ControlModifier)
+    assert sent == [("one\n", [])]
+
+
+def test_u38_enter_never_sends_while_an_input_method_composes(
+    composer: Composer, qtbot: QtBot
+) -> None:
+    sent = sent_by(composer)
+    stopped: list[bool] = []
+    composer.stop_wanted.connect(lambda: stopped.append(True))
+    QCoreApplication.sendEvent(composer.field, QInputMethodEvent("にほ", []))
+    qtbot.keyClick(composer.field, Qt.Key.Key_Return)
+    qtbot.keyClick(composer.field, Qt.Key.Key_Escape)
+    assert sent == []
+    assert stopped == []
+    done = QInputMethodEvent("", [])
+    done.setCommitString("日本")
+    QCoreApplication.sendEvent(composer.field, done)
+    qtbot.keyClick(composer.field, Qt.Key.Key_Return)
+    assert [text for text, _ in sent] != []
+
+
+def test_nothing_is_sent_while_not_ready_or_blank(composer: Composer, qtbot: QtBot) -> None:
+    sent = sent_by(composer)
+    qtbot.keyClicks(composer.field, "  ")
+    qtbot.keyClick(composer.field, Qt.Key.Key_Return)
+    composer.show_ready(False, "No key is set")
+    qtbot.keyClicks(composer.field, "hello")
+    qtbot.keyClick(composer.field, Qt.Key.Key_Return)
+    assert sent == []
+    assert composer.text() == "  hello"
+
+
+def test_u07_a_long_paste_becomes_an_attachment_sent_byte_exact(
+    composer: Composer, qtbot: QtBot
+) -> None:
+    text = "0123456789\n\u00a0end " * (LONG_PASTE // 10)
+    data = QMimeData()
+    data.setText(text)
+    composer.field.insertFromMimeData(data)
+    sent = sent_by(composer)
+    assert composer.text() == ""
+    qtbot.keyClick(composer.field, Qt.Key.Key_Return)
+    assert [one["text"] for one in sent[0][1]] == [text]
+
+
+def test_the_button_stops_an_idle_field_and_queues_a_written_one(
+    composer: Composer, qtbot: QtBot
+) -> None:
+    composer.show_running(True, False)
+    assert composer.findChild(object, "stopButton").isVisible()  # pyright: ignore
+    qtbot.keyClicks(composer.field, "and then")
+    send = composer.findChild(object, "sendButton")
+    assert send.isVisible()  # pyright: ignore
+    assert send.text() == "Queue"  # pyright: ignore
+
+
+def test_shift_tab_goes_through_the_permission_modes(composer: Composer, qtbot: QtBot) -> None:
+    chosen: list[str] = []
+    composer.mode_chosen.connect(chosen.append)
+    qtbot.keyClick(composer.field, Qt.Key.Key_Backtab)
+    assert chosen == ["accept-edits"]
+
+
+def test_up_in_an_empty_field_asks_for_the_last_prompt(composer: Composer, qtbot: QtBot) -> None:
+    recalled: list[bool] = []
+    composer.recall_wanted.connect(lambda: recalled.append(True))
+    qtbot.keyClick(composer.field, Qt.Key.Key_Up)
+    qtbot.keyClicks(composer.field, "x")
+    qtbot.keyClick(composer.field, Qt.Key.Key_Up)
+    assert recalled == [True]
+
+
+def test_c27_an_unknown_model_of_a_conversation_can_still_be_shown(composer: Composer) -> None:
+    composer.show_models((ModelInfo("m-1", "Model One", efforts=("low", "high")),))
+    composer.show_choice("m-1", "high", "auto")
+    assert composer.choice() == ("m-1", "high", "auto")
+    composer.show_choice("gone-model", "", "ask")
+    assert composer.choice() == ("gone-model", "", "ask")
+
+
+def test_an_unknown_price_is_never_shown_as_nothing(composer: Composer) -> None:
+    composer.show_spent(Spent(dollars=None))
+    assert composer.findChild(object, "costLabel").text() == "$ ?"  # pyright: ignore

@@ -1,0 +1,119 @@
+"""The question before an act (SPEC U30, U31; LOOK.md "Asking for permission")."""
+
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QPlainTextEdit, QPushButton
+from pytestqt.qtbot import QtBot
+
+from desktop.core.permissions import Act, Answer, Question
+from desktop.ui.permission_bar import PermissionBar
+from desktop.ui.theme import LIGHT, Theme
+
+
+@pytest.fixture
+def bar(qtbot: QtBot) -> PermissionBar:
+    made = PermissionBar(Theme("light", LIGHT), lambda tool, match: f"{tool}: {match}")
+    qtbot.addWidget(made)
+    made.resize(700, 300)
+    return made
+
+
+def question(id_: str = "q1", *, detail: str = "git status", offer: str = "git status") -> Question:
+    act = Act("shell", "execute", "Run a command", detail, "command", where="/w", offer=offer)
+    return Question(id_, "tab", "call", act, 0)
+
+
+def answers_of(bar: PermissionBar) -> list[tuple[str, Answer]]:
+    given: list[tuple[str, Answer]] = []
+    bar.answered.connect(lambda id_, answer: given.append((id_, answer)))
+    return given
+
+
+def press(bar: PermissionBar, name: str) -> None:
+    button = bar.findChild(QPushButton, name)
+    assert isinstance(button, QPushButton)
+    button.click()
+
+
+def ready(bar: PermissionBar, qtbot: QtBot) -> None:
+    with qtbot.waitSignal(bar.guard_over, timeout=2000):
+        pass
+
+
+def test_u31_nothing_is_approved_in_the_first_half_second(bar: PermissionBar, qtbot: QtBot) -> None:
+    given = answers_of(bar)
+    bar.show_questions([question()])
+    assert bar.guarded
+    bar.setFocus()
+    for key in (Qt.Key.Key_Return, Qt.Key.Key_Enter, Qt.Key.Key_Space, Qt.Key.Key_1):
+        qtbot.keyClick(bar, key)
+    press(bar, "allowOnce")
+    assert given == []
+    ready(bar, qtbot)
+    qtbot.keyClick(bar, Qt.Key.Key_Return)
+    assert given == []
+    qtbot.keyClick(bar, Qt.Key.Key_1)
+    assert given == [("q1", Answer("once"))]
+
+
+def test_no_button_is_a_default(bar: PermissionBar) -> None:
+    bar.show_questions([question()])
+    assert not [
+        one for one in bar.findChildren(QPushButton) if one.isDefault() or one.autoDefault()
+    ]
+
+
+def test_u31_the_whole_command_is_shown_with_invisible_characters_visible(
+    bar: PermissionBar, qtbot: QtBot
+) -> None:
+    bar.show_questions([question(detail="ls\u00a0-l \u202e")])
+    detail = bar.findChild(QPlainTextEdit, "permissionDetail")
+    assert isinstance(detail, QPlainTextEdit)
+    assert detail.toPlainText() == "ls‹NBSP›-l ‹U+202E›"
+
+
+def test_u31_always_waits_until_all_of_a_long_command_was_seen(
+    bar: PermissionBar, qtbot: QtBot
+) -> None:
+    bar.show_questions([question(detail="\n".join(f"echo {n}" for n in range(200)))])
+    bar.show()
+    ready(bar, qtbot)
+    always = bar.findChild(QPushButton, "allowAlways")
+    assert isinstance(always, QPushButton)
+    assert not always.isEnabled()
+    detail = bar.findChild(QPlainTextEdit, "permissionDetail")
+    assert isinstance(detail, QPlainTextEdit)
+    detail.verticalScrollBar().setValue(detail.verticalScrollBar().maximum())
+    assert always.isEnabled()
+
+
+def test_u30_always_shows_its_rule_before_it_is_kept(bar: PermissionBar, qtbot: QtBot) -> None:
+    given = answers_of(bar)
+    bar.show_questions([question()])
+    ready(bar, qtbot)
+    qtbot.keyClick(bar, Qt.Key.Key_2)
+    assert given == []
+    press(bar, "keepRule")
+    assert given == [("q1", Answer("always"))]
+
+
+def test_a_denial_can_say_why(bar: PermissionBar, qtbot: QtBot) -> None:
+    given = answers_of(bar)
+    bar.show_questions([question()])
+    ready(bar, qtbot)
+    qtbot.keyClick(bar, Qt.Key.Key_3)
+    reason = bar.focusWidget()
+    assert reason is not None
+    qtbot.keyClicks(reason, "use make")
+    qtbot.keyClick(reason, Qt.Key.Key_Return)
+    assert given == [("q1", Answer("deny", "use make"))]
+
+
+def test_the_next_question_gets_a_half_second_of_its_own(bar: PermissionBar, qtbot: QtBot) -> None:
+    given = answers_of(bar)
+    bar.show_questions([question("q1"), question("q2")])
+    ready(bar, qtbot)
+    qtbot.keyClick(bar, Qt.Key.Key_1)
+    bar.show_questions([question("q2")])
+    qtbot.keyClick(bar, Qt.Key.Key_1)
+    assert [id_ for id_, _ in given] == ["q1"]

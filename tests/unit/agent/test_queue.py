@@ -1,0 +1,231 @@
+"""Messages typed while the agent works: durable, in order, sent once."""
+
+from pathlib import Path
+
+from desktop.core.chunks import System
+from desktop.core.permissions import Answer
+from tests.fakes.models import (
+    Gate,
+    ScriptedModel,
+    begins,
+    call,
+    calls,
+    fails,
+    says,
+    system_rows,
+)
+from tests.fakes.tools import ScriptedTool
+from tests.unit.agent.stage import Stage, played
+
+
+@played
+async def test_C05_queued_messages_go_out_after_the_running_steps_results(tmp_path: Path) -> None:
+    gate = Gate()
+    tool = ScriptedTool("look", gates={"1": gate})
+    model = ScriptedModel([calls(call("c1", "look", {"at": "1"})), calls(call("c2")), says("K")])
+    stage = Stage(tmp_path, model, [tool])
+    await stage.tab()
+    await stage.send("Look")
+    await gate.reached()
+    await stage.send("And there")
+    await stage.send("And here")
+    queue = stage.supervisor.status(stage.tab_id).queue
+    assert [one.text for one in queue] == ["And there", "And here"]
+    gate.open()
+    await stage.idle()
+    assert stage.story == [
+        "user: Look",
+        "call c1",
+        "result c1",
+        "user: And there",
+        "user: And here",
+        "call c2",
+        "result c2",
+        "assistant: K",
+        "end done",
+    ]
+    queued = [row for row in stage.rows if row.id in {one.id for one in queue}]
+    assert [(row.step, row.turn_id) for row in queued] == [(0, stage.rows[0].turn_id)] * 2
+    assert stage.supervisor.status(stage.tab_id).queue == ()
+    first, second, third = (one.rows for one in model.asked)
+    assert second[: len(first)] == first
+    assert third[: len(second)] == second
+
+
+@played
+async def test_C05_a_message_queued_in_a_later_step_has_that_steps_number(tmp_path: Path) -> None:
+    gate = Gate()
+    tool = ScriptedTool("look", gates={"1": gate})
+    model = ScriptedModel([calls(call("c1")), calls(call("c2", "look", {"at": "1"})), says("K")])
+    stage = Stage(tmp_path, model, [tool])
+    await stage.tab()
+    await stage.send("Look")
+    await gate.reached()
+    await stage.send("Also")
+    gate.open()
+    await stage.idle()
+    assert [row.step for row in stage.rows if row.role == "user"] == [0, 1]
+
+
+@played
+async def test_C06_at_the_natural_end_the_queue_starts_a_turn_of_its_own(tmp_path: Path) -> None:
+    gate = Gate()
+    model = ScriptedModel([[gate, *says("One.")], says("Two.")])
+    stage = Stage(tmp_path, model)
+    await stage.tab()
+    await stage.send("First")
+    await gate.reached()
+    await stage.send("Second")
+    gate.open()
+    await stage.published.until(lambda: len(system_rows(stage.rows, "turn_end")) == 2)
+    await stage.idle()
+    assert stage.story == [
+        "user: First",
+        "assistant: One.",
+        "end done",
+        "user: Second",
+        "assistant: Two.",
+        "end done",
+    ]
+    assert len({row.turn_id for row in stage.rows}) == 2
+
+
+@played
+async def test_C06_after_a_stop_the_queue_waits_for_the_person(tmp_path: Path) -> None:
+    gate = Gate()
+    model = ScriptedModel([[begins(), gate], says("Two.")])
+    stage = Stage(tmp_path, model)
+    await stage.tab()
+    await stage.send("First")
+    await gate.reached()
+    await stage.send("Second")
+    await stage.supervisor.stop(stage.tab_id)
+    status = stage.supervisor.status(stage.tab_id)
+    assert (status.phase, status.held, len(status.queue)) == ("idle", True, 1)
+    assert stage.story == ["user: First", "end stopped"]
+    await stage.supervisor.release_queue(stage.tab_id)
+    status = await stage.idle()
+    assert (status.held, status.queue) == (False, ())
+    assert stage.story[2:] == ["user: Second", "assistant: Two.", "end done"]
+
+
+@played
+async def test_C06_a_message_taken_back_is_never_sent_and_once_sent_stays(tmp_path: Path) -> None:
+    gate, later = Gate(), Gate()
+    model = ScriptedModel([[gate, *says("One.")], [later, *says("Three.")]])
+    stage = Stage(tmp_path, model)
+    await stage.tab()
+    await stage.send("First")
+    await gate.reached()
+    await stage.send("Second")
+    await stage.send("Third")
+    second, third = stage.supervisor.status(stage.tab_id).queue
+    taken = await stage.supervisor.cancel_queued(stage.tab_id, second.id)
+    assert taken is not None
+    assert taken.text == "Second"
+    gate.open()
+    await later.reached()
+    assert await stage.supervisor.cancel_queued(stage.tab_id, third.id) is None
+    later.open()
+    await stage.idle()
+    assert [line for line in stage.story if line.startswith("user")] == [
+        "user: First",
+        "user: Third",
+    ]
+
+
+@played
+async def test_FX07_a_turn_that_fails_holds_the_queue_and_sends_nothing_twice(
+    tmp_path: Path,
+) -> None:
+    gate = Gate()
+    model = ScriptedModel([[gate, *fails("rate_limit", "Too many requests.")], says("Two.")])
+    stage = Stage(tmp_path, model)
+    await stage.tab()
+    await stage.send("First")
+    await gate.reached()
+    await stage.send("Second")
+    gate.open()
+    status = await stage.idle()
+    assert (status.held, [one.text for one in status.queue]) == (True, ["Second"])
+    await stage.supervisor.release_queue(stage.tab_id)
+    await stage.idle()
+    assert [line for line in stage.story if "Second" in line] == ["user: Second"]
+    assert stage.story[-1] == "end done"
+
+
+@played
+async def test_C06_after_a_restart_the_queue_is_held(tmp_path: Path) -> None:
+    gate = Gate()
+    stage = Stage(tmp_path, ScriptedModel([[begins(), gate]]))
+    await stage.tab()
+    await stage.send("First")
+    await gate.reached()
+    await stage.send("Second")
+    await stage.supervisor.shutdown()
+    model = ScriptedModel([says("Two.")])
+    later = stage.again(model)
+    status = await later.supervisor.open(stage.tab_id)
+    assert (status.held, [one.text for one in status.queue]) == (True, ["Second"])
+    assert model.asked == []
+    await later.supervisor.release_queue(stage.tab_id)
+    await later.idle()
+    assert later.story[-3:] == ["user: Second", "assistant: Two.", "end done"]
+
+
+@played
+async def test_a_held_queue_stays_held_while_another_message_is_worked_on(tmp_path: Path) -> None:
+    gate = Gate()
+    model = ScriptedModel([[begins(), gate], says("Three."), says("Two.")])
+    stage = Stage(tmp_path, model)
+    await stage.tab()
+    await stage.send("First")
+    await gate.reached()
+    await stage.send("Second")
+    await stage.supervisor.stop(stage.tab_id)
+    status = await stage.run("Third")
+    assert status.held
+    assert stage.story[-1] == "end done"
+    assert "user: Second" not in stage.story
+
+
+@played
+async def test_C29_a_changed_mode_reaches_the_model_with_the_next_message(tmp_path: Path) -> None:
+    model = ScriptedModel([says("One."), says("Two."), says("Three.")])
+    stage = Stage(tmp_path, model)
+    await stage.tab()
+    await stage.run("First")
+    await stage.supervisor.choose(stage.tab_id, mode="auto")
+    assert len(system_rows(stage.rows, "fact")) == 1
+    await stage.run("Second")
+    facts = system_rows(stage.rows, "fact")
+    assert len(facts) == 2
+    assert "auto" in facts[1].text
+    assert "2026" not in facts[1].text
+    position = [isinstance(row.data, System) and row.data.kind == "fact" for row in stage.rows]
+    said = next(n for n, row in enumerate(stage.rows) if getattr(row.data, "text", "") == "Second")
+    assert position[said - 1]
+    stage.today = "2026-11-30"
+    await stage.run("Third")
+    assert system_rows(stage.rows, "fact")[2].text == "Today is 2026-11-30."
+    assert len(system_rows(stage.rows, "prompt")) == 1
+
+
+@played
+async def test_a_mode_changed_in_a_turn_reaches_the_model_with_the_queued_message(
+    tmp_path: Path,
+) -> None:
+    ask = ScriptedTool("write", kind="write")
+    model = ScriptedModel([calls(call("c1", "write")), says("K")])
+    stage = Stage(tmp_path, model, [ask])
+    await stage.tab()
+    await stage.send("Write")
+    await stage.published.until(lambda: bool(stage.supervisor.status(stage.tab_id).questions))
+    await stage.send("You may")
+    question = stage.supervisor.status(stage.tab_id).questions[0]
+    await stage.supervisor.choose(stage.tab_id, mode="accept-edits")
+    await stage.supervisor.answer(question.id, Answer("deny"))
+    await stage.idle()
+    assert ask.ran == [{}]
+    kinds = [row.data.kind if isinstance(row.data, System) else row.role for row in stage.rows]
+    assert kinds[-5:] == ["tool", "fact", "user", "assistant", "turn_end"]

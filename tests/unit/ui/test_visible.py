@@ -1,0 +1,24 @@
+"""SPEC U31: what a person judges hides nothing."""
+
+import pytest
+
+from desktop.ui.visible import hides_something, visible
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("ls -l", "ls -l"),
+        ("a\n\tb", "a\n\tb"),
+        ("ls\u00a0-l", "ls‹NBSP›-l"),
+        ("safe\u202egnp.exe", "safe‹U+202E›gnp.exe"),
+        ("zero\u200bwidth", "zero‹ZWSP›width"),
+        ("bell\x07 esc\x1b[31m", "bell‹U+0007› esc‹U+001B›[31m"),
+        ("nul\0", "nul‹U+0000›"),
+        ("lone \ud83d", "lone ‹U+D83D›"),
+        ("über 日本 🙂", "über 日本 🙂"),
+    ],
+)
+def test_u31_invisible_characters_are_shown(text: str, shown: str) -> None:
+    assert visible(text) == shown
+    assert hides_something(text) == (text != shown)
