@@ -186,11 +186,12 @@ TOOL_OUTPUT_LIMIT: Setting[int] = Setting(
     "int",
     1024,
     "Tools",
-    "Limit for the output of tools",
-    "Of a longer output only the beginning and the end are kept.",
-    minimum=16,
+    "Limit for the kept output of a tool",
+    "The agent sees the beginning and the end of a long output; all of it is kept beside the "
+    "conversation, up to this size.",
+    minimum=1,
     maximum=65536,
-    unit="KB",
+    unit="MB",
 )
 
 AnySetting = Setting[Value]

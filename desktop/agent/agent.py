@@ -62,6 +62,7 @@ class Agent:
         self._turn: Turn | None = None
         self._task: asyncio.Task[None] | None = None
         self._loaded = False
+        self._has_lease = False
         self._lived: set[str] = set()
         self._queue: tuple[QueuedMessage, ...] = ()
         self._held = False
@@ -237,6 +238,7 @@ class Agent:
             await asyncio.wait({self._task})
         try:
             await self._ledger.flush()
+            await self._let_go()
         except StoreError:
             _log.exception("rows of %s could not be saved", self.tab_id)
 
@@ -258,16 +260,19 @@ class Agent:
             self._problem = str(error)  # what is in memory is more than what is on disk
             self._tell()
             return
+        await self._let_go()
         await self._reload()
         if repair.is_open(self._ledger.rows, repair.last_turn_id(self._ledger.rows)):
             try:
                 await self._take_up()
             except LeaseHeld:
                 pass  # the status says who works here
+            except StoreError as error:
+                self._problem = str(error)  # it can still be read
             else:
                 await self._let_go()
         await self._read_queue()
-        self._held = bool(self._queue)
+        self._held = bool(self._queue) and not self._holder
         rows = self._ledger.rows
         self._last_outcome = repair.outcome_of(rows, repair.last_turn_id(rows))
         self._tell()
@@ -281,6 +286,7 @@ class Agent:
             self._tell()
             raise
         self._holder = ""
+        self._has_lease = True
         try:
             await self._reload()
             await self._ledger.append(repair.mending(self._ledger.rows, self._around.new_id))
@@ -289,8 +295,12 @@ class Agent:
             raise
 
     async def _let_go(self) -> None:
+        """Gives the lease back, unless rows still wait here: nobody may write in between."""
+        if not self._has_lease or not self._ledger.all_saved:
+            return
         try:
             await self._store.release_lease()
+            self._has_lease = False
         except StoreError:
             _log.exception("the lease of %s could not be released", self.tab_id)
 

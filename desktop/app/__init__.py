@@ -18,6 +18,7 @@ from PySide6.QtWidgets import QApplication
 from desktop import paths
 from desktop.app.display import display_problem
 from desktop.app.program import Program
+from desktop.app.threads import DaemonThreads
 
 
 def run_window(
@@ -44,6 +45,7 @@ def run_window(
     app.setDesktopFileName("nacre")
     app.setQuitOnLastWindowClosed(False)
     loop = qasync.QEventLoop(app)
+    loop.set_default_executor(DaemonThreads())
     asyncio.set_event_loop(loop)
     with loop:
         program = Program(

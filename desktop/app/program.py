@@ -4,39 +4,35 @@ Order of the end: the window lets go, running turns are stopped and sealed, the 
 whoever still waits for a network or a keyring is left behind (DESIGN.md §6, §8).
 """
 
+from __future__ import annotations
+
 import asyncio
 import gc
 import logging
 import signal
 import sys
-import time
-from collections.abc import Callable, Coroutine, Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QEvent, QObject
 from PySide6.QtWidgets import QApplication
 
 from desktop.app import selftest as selftests
 from desktop.core.errors import NacreError
-from desktop.diagnostics import Hooks, LogFile, Redaction, program_version
-from desktop.feed.scope import Start
 from desktop.paths import DataFolder
-from desktop.settings import FONT_SCALE, REDUCED_MOTION, THEME, TRANSCRIPT_ZOOM
+from desktop.settings import FONT_SCALE, REDUCED_MOTION, THEME
 from desktop.ui import asking
-from desktop.ui.conversation_page import ConversationPage
-from desktop.ui.doors import Doors
 from desktop.ui.main_window import MainWindow
 from desktop.ui.preferences import LivePreferences
 from desktop.ui.tasks import Tasks
 from desktop.ui.theme import Theme, dress, system_high_contrast, system_scheme, theme_for
-from desktop.ui.transcript.pane import TranscriptPane
 from desktop.ui.window_cache import WindowCache, read_cache, write_cache
 
 if TYPE_CHECKING:
+    from desktop.app.layers import Layers
     from desktop.headless.runtime import Runtime
-    from desktop.ui.transcript.writing import Renderer
 
 _LOG = logging.getLogger(__name__)
 END_SECONDS = 2.5
@@ -77,13 +73,10 @@ class Program:
         self._selftest = selftest
         self._on_first_paint = on_first_paint
         self._cache = read_cache(folder.window_cache)
-        self._redaction = Redaction()
-        self._log_file: LogFile | None = None
         self._tasks = Tasks()
         self._preferences = LivePreferences(self._tasks)
         self._runtime: Runtime | None = None
-        self._renderer: Renderer | None = None
-        self._panes: list[TranscriptPane] = []
+        self._layers: Layers | None = None
         self._quitting: asyncio.Future[None] | None = None
         self._asked = False
         self._theme = self._theme_now()
@@ -93,16 +86,12 @@ class Program:
             tasks=self._tasks,
             preferences=self._preferences,
             cache=self._cache,
-            version=program_version(),
         )
-        self._hooks = Hooks(self._tell_later, self._redaction)
 
     async def run(self) -> int:
         """Returns the exit code."""
         loop = asyncio.get_running_loop()
         self._quitting = loop.create_future()
-        self._hooks.install()
-        self._hooks.watch(loop)
         self._window.close_wanted.connect(self._close_wanted)
         self._listen_to_signals(loop)
         painted = loop.create_future()
@@ -124,85 +113,32 @@ class Program:
         """Brings up the layers behind the painted window, each on a thread where it is slow."""
         for notice in self._notices:
             self._window.say(notice)
+        make_layers = await asyncio.to_thread(_import_layers)
+        gc.freeze()
+        self._layers = make_layers(
+            self._folder,
+            tasks=self._tasks,
+            preferences=self._preferences,
+            theme=lambda: self._theme,
+            tell=self._tell,
+        )
         try:
-            await asyncio.to_thread(self._prepare)
-            layers = await asyncio.to_thread(_import_layers)
-            self._runtime = await layers(self._folder, redaction=self._redaction, has_person=True)
+            runtime = await self._layers.open()
+            rows = await runtime.catalogue.settings()
+            view = await runtime.catalogue.view()
         except NacreError as error:
             _LOG.error("could not start: %s", error)
             self._window.say(str(error), error.detail)
             return
-        gc.freeze()
-        if self._runtime.notice:
-            self._window.say(self._runtime.notice)
+        self._runtime = runtime
+        if runtime.notice:
+            self._window.say(runtime.notice)
+        self._app.styleHints().colorSchemeChanged.connect(lambda _: self._dress())
         self._preferences.changed.connect(self._preference_changed)
-        self._preferences.load(await self._runtime.catalogue.settings(), self._runtime.catalogue)
-        self._connect(self._runtime)
+        self._preferences.load(rows, runtime.catalogue)
         self._window.connect_doors(
-            self._doors(self._runtime),
-            self._make_page,
-            await self._runtime.catalogue.view(),
-            self._folder.scratch,
+            self._layers.doors(), self._layers.make_page, view, self._folder.scratch
         )
-        make_renderer = await asyncio.to_thread(_import_renderer)
-        self._renderer = make_renderer(self._tasks.start)
-        for pane in self._panes:
-            pane.set_renderer(self._renderer)
-
-    def _prepare(self) -> None:
-        try:
-            for notice in self._folder.prepare():
-                self._tell_later(notice, "")
-        finally:
-            if self._folder.logs.is_dir():
-                self._log_file = LogFile(self._folder.logs, self._redaction)
-
-    def _connect(self, runtime: "Runtime") -> None:
-        hints = self._app.styleHints()
-        hints.colorSchemeChanged.connect(lambda _: self._dress())
-        runtime.watch(asyncio.get_running_loop().call_later, self._tasks.start)
-
-    def _doors(self, runtime: "Runtime") -> Doors:
-        return Doors(
-            commands=runtime.commands,
-            catalogue=runtime.catalogue,
-            reader=runtime.reader,
-            hub=runtime.hub,
-            access=runtime.access,
-            start_tour=runtime.start_tour,
-            rule_words=runtime.rule_words,
-        )
-
-    def _make_page(self, tab_id: str) -> ConversationPage:
-        runtime = self._runtime
-        if runtime is None:
-            raise RuntimeError("a page before the layers")
-        doors = self._doors(runtime)
-        pane = TranscriptPane(
-            tab_id,
-            theme=self._theme,
-            reader=doors.reader,
-            hub=doors.hub,
-            start=self._tasks.start,
-            later=asyncio.get_running_loop().call_later,
-        )
-        pane.set_zoom(self._preferences.value(TRANSCRIPT_ZOOM))
-        if self._renderer is not None:
-            pane.set_renderer(self._renderer)
-        self._panes.append(pane)
-        pane.destroyed.connect(partial(self._forget_pane, pane))
-        return ConversationPage(
-            tab_id,
-            theme=self._theme,
-            tasks=self._tasks,
-            doors=doors,
-            pane=pane,
-            now_ms=now_ms,
-        )
-
-    def _forget_pane(self, pane: TranscriptPane) -> None:
-        if pane in self._panes:
-            self._panes.remove(pane)
 
     # -- looks --------------------------------------------------------------------------------
 
@@ -219,6 +155,8 @@ class Program:
         )
 
     def _preference_changed(self, key: str) -> None:
+        if self._runtime is not None:
+            self._runtime.prefer(self._preferences.current)
         if key in (THEME.key, FONT_SCALE.key, REDUCED_MOTION.key):
             self._cache = WindowCache(
                 theme=self._preferences.value(THEME),
@@ -246,7 +184,7 @@ class Program:
         elif not self._asked:
             self._tasks.start(self._ask_then_close(self._runtime), "ask before closing")
 
-    async def _ask_then_close(self, runtime: "Runtime") -> None:
+    async def _ask_then_close(self, runtime: Runtime) -> None:
         """Asks once: keep the turn running to its end, or stop it."""
         self._asked = True
         try:
@@ -286,23 +224,22 @@ class Program:
             font_scale=self._cache.font_scale,
             current_tab=state.current_tab,
         )
-        self._window.end()
         try:
             async with asyncio.timeout(END_SECONDS):
+                await self._window.end()
                 await self._tasks.close()
-                if self._runtime is not None:
-                    await self._runtime.close()
+                if self._layers is not None:
+                    await self._layers.close()
                 await asyncio.to_thread(write_cache, self._folder.window_cache, cache)
         except TimeoutError:
             _LOG.warning("the end took too long; what still waits is left behind")
-        self._hooks.remove()
-        if self._log_file is not None:
-            self._log_file.close()
+        if self._layers is not None:
+            self._layers.release()
         return 0
 
     # -- telling ------------------------------------------------------------------------------
 
-    def _tell_later(self, sentence: str, detail: str) -> None:
+    def _tell(self, sentence: str, detail: str) -> None:
         """From any thread: shows a message in the window."""
         self._tasks.failed.emit(sentence, detail)
 
@@ -313,26 +250,13 @@ class Program:
             self.quit()
 
 
-def now_ms() -> int:
-    """Milliseconds UTC."""
-    return time.time_ns() // 1_000_000
-
-
-def _settle(future: "asyncio.Future[None]") -> None:
+def _settle(future: asyncio.Future[None]) -> None:
     if not future.done():
         future.set_result(None)
 
 
-def _import_layers() -> "Callable[..., Coroutine[Any, Any, Runtime]]":
-    """On a thread: the log, the agents and the network side (about half a second)."""
-    from desktop.headless.runtime import start
+def _import_layers() -> type[Layers]:
+    """On a thread: half a second and more."""
+    from desktop.app.layers import Layers
 
-    return start
-
-
-def _import_renderer() -> "Callable[[Start], Renderer]":
-    """On a thread: markdown and highlighting."""
-    from desktop.ui.transcript.highlight import Highlighter
-    from desktop.ui.transcript.markdown import MarkdownRenderer
-
-    return lambda start: MarkdownRenderer(Highlighter(start))
+    return Layers

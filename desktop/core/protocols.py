@@ -101,6 +101,10 @@ class Catalogue(Protocol):
 
     async def view(self) -> CatalogueView: ...
 
+    async def revision(self) -> int:
+        """The catalogue's revision, for one who looks whether anything changed."""
+        ...
+
     async def open_workspace(self, directory: Path) -> Workspace:
         """The workspace of exactly this folder, made with its project if it is not there yet."""
         ...

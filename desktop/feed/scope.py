@@ -214,10 +214,11 @@ class Scope:
             self._count(0)
 
     def pin(self, ids: Iterable[str]) -> None:
-        """The rows that must stay: what is on the screen, and what the person marked."""
+        """The rows that must stay: what is on the screen, and what the person marked.
+
+        Changes no row by itself, so a view may pin while it hears of a change.
+        """
         self._pins = frozenset(ids)
-        if len(self._window.rows) > self._window.limits.limit:
-            self._trim("oldest" if self._following else "newest")
 
     def fetch_older(self) -> bool:
         """Reads a page before the window; False when there is none or one is on its way."""

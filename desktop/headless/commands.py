@@ -39,7 +39,7 @@ class RunOptions:
 
 def run(data_dir: str | None, options: RunOptions) -> int:
     """One turn in a new or an existing conversation."""
-    text = sys.stdin.read() if options.text == "-" else options.text
+    text = _standard_input() if options.text == "-" else options.text
     if not text.strip():
         return _bad_use("there is nothing to send: the text is empty")
 
@@ -168,6 +168,11 @@ def _no_credential(runtime: Runtime) -> int:
     if state.keyring_sentence:
         print(f"nacre: {state.keyring_sentence}", file=sys.stderr)
     return NO_CREDENTIAL
+
+
+def _standard_input() -> str:
+    """All of it; what is no UTF-8 becomes U+FFFD instead of an error."""
+    return sys.stdin.buffer.read().decode("utf-8", "replace")
 
 
 def _bad_use(sentence: str) -> int:

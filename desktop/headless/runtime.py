@@ -38,7 +38,7 @@ from desktop.paths import DataFolder
 from desktop.settings import EFFORT, MODEL, PERMISSION_MODE, SHELL_TIME_LIMIT, TOOL_OUTPUT_LIMIT
 from desktop.store.log import Log
 from desktop.store.null import NullStore
-from desktop.tools.commands import explain
+from desktop.tools import rules
 from desktop.tools.environment import scrubbed_environment
 from desktop.tools.registry import builtin_tools, close_tools
 from desktop.wire.models import ModelTable
@@ -49,6 +49,7 @@ from desktop.wire.transport import Transport
 from desktop.wire.usage import usage_of
 
 CATALOGUE_CHECK_SECONDS = 5.0
+MEGABYTE = 1024 * 1024
 TOUR_TITLE = "Tour (a recording)"
 TOUR_QUESTION = "Show me around."
 
@@ -134,13 +135,13 @@ class Runtime:
             finally:
                 unsubscribe()
 
-    async def read_preferences(self) -> None:
-        """Reads the settings anew: they count for what begins after this."""
-        self._preferred.current = settings.read(await self.catalogue.settings())
+    def prefer(self, preferences: settings.Preferences) -> None:
+        """The person changed settings: they count for what begins after this."""
+        self._preferred.current = preferences
 
     def rule_words(self, tool: str, match: str) -> str:
         """A permission rule in words for the person."""
-        return explain(tool, match)
+        return rules.words(tool, match)
 
     async def start_tour(self) -> str:
         """Begins the tour in a copy of the sample folder; the id of its conversation."""
@@ -300,7 +301,7 @@ def _place(
             spool=folder.spool,
             environment=environment,
             time_limit=float(now.value(SHELL_TIME_LIMIT)),
-            spool_bytes=now.value(TOOL_OUTPUT_LIMIT) * 1024,
+            spool_bytes=now.value(TOOL_OUTPUT_LIMIT) * MEGABYTE,
         ),
         facts=lambda: facts.observe(directory, today=datetime.now().astimezone().date()),
     )

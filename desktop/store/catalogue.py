@@ -58,6 +58,9 @@ class SqlCatalogue:
     async def view(self) -> CatalogueView:
         return await self._lanes.read(_view)
 
+    async def revision(self) -> int:
+        return await self._lanes.read(_revision)
+
     async def open_workspace(self, directory: Path) -> Workspace:
         real, kind = await self._lanes.file(lambda: _real_folder(directory))
         return await self._lanes.write(
@@ -129,6 +132,10 @@ class SqlCatalogue:
         )
 
 
+def _revision(connection: Connection) -> int:
+    return connection.execute(select(CATALOGUE_REVISION.c.revision)).scalar_one()
+
+
 def _view(connection: Connection) -> CatalogueView:
     shown = TABS.c.trashed_at.is_(None) & TABS.c.purged_at.is_(None)
     tabs = connection.execute(select(TABS).where(shown).order_by(TABS.c.position, TABS.c.id))
@@ -138,7 +145,7 @@ def _view(connection: Connection) -> CatalogueView:
         projects=tuple(_project_of(row) for row in projects),
         workspaces=tuple(_workspace_of(row) for row in workspaces),
         tabs=tuple(_tab_of(row) for row in tabs),
-        revision=connection.execute(select(CATALOGUE_REVISION.c.revision)).scalar_one(),
+        revision=_revision(connection),
     )
 
 

@@ -74,7 +74,7 @@ class Leases:
         try:
             probe.acquire(timeout=0)
         except Timeout:
-            return False
+            return True
         probe.release()
         self._path_of(process_id).unlink(missing_ok=True)
         return False

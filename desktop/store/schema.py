@@ -32,7 +32,7 @@ def prepare(database: Path, *, busy_ms: int) -> None:
             return
         if version is not None:
             _copy(database, version, busy_ms=busy_ms)
-        _migrate(database, busy_ms=busy_ms)
+        migrate(database, busy_ms=busy_ms)
 
 
 def readable_mode(database: Path, *, busy_ms: int) -> Mode:
@@ -112,7 +112,8 @@ def _copy(database: Path, version: int, *, busy_ms: int) -> None:
         part.unlink(missing_ok=True)
 
 
-def _migrate(database: Path, *, busy_ms: int) -> None:
+def migrate(database: Path, *, busy_ms: int) -> None:
+    """One transaction to this version's schema; another process may have been quicker, or newer."""
     migrating = engine(database, "migrate", busy_ms=busy_ms)
     try:
         with migrating.connect() as connection:

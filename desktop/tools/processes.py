@@ -318,7 +318,7 @@ class Family:
         if self._group_is_ours():
             with suppress(ProcessLookupError, PermissionError):
                 os.killpg(self._group, number)
-        for pid in []:
+        for pid in self._members():
             with suppress(ProcessLookupError, PermissionError):
                 os.kill(pid, number)
 

@@ -4,13 +4,14 @@ Enter sends unless an input method is composing; Shift+Enter breaks the line. A 
 an attachment, so that the field stays quick (SPEC U07). Knows nothing of agents: it emits signals.
 """
 
+from __future__ import annotations
+
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from PySide6.QtCore import QMimeData, Qt, QTimer, Signal
 from PySide6.QtGui import QInputMethodEvent, QKeyEvent, QResizeEvent
 from PySide6.QtWidgets import (
-    QComboBox,
     QFrame,
     QHBoxLayout,
     QLabel,
@@ -23,13 +24,15 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from desktop.core.model import ModelInfo, Spent
-from desktop.core.permissions import PermissionMode
 from desktop.settings import PERMISSION_MODE
 from desktop.ui import words
 from desktop.ui.context_ring import ContextRing
 from desktop.ui.quiet_combo import QuietCombo
 from desktop.ui.theme import Theme
+
+if TYPE_CHECKING:
+    from desktop.core.model import ModelInfo, Spent
+    from desktop.core.permissions import PermissionMode
 
 LONG_PASTE = 64 * 1024
 _MODES: tuple[PermissionMode, ...] = ("read-only", "ask", "accept-edits", "auto")
@@ -149,7 +152,7 @@ class Composer(QFrame):
     model_chosen = Signal(str)
     effort_chosen = Signal(str)
     mode_chosen = Signal(str)
-    draft_changed = Signal(str)
+    draft_changed = Signal()
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -163,7 +166,7 @@ class Composer(QFrame):
         self._chip_row.setSpacing(theme.space_8)
         self._build(theme)
         self._draft = QTimer(self, singleShot=True, interval=400)
-        self._draft.timeout.connect(lambda: self.draft_changed.emit(self.text()))
+        self._draft.timeout.connect(self.draft_changed)
         self._wire()
         self._fit()
 
@@ -367,15 +370,13 @@ class Composer(QFrame):
         self._refresh()
 
     @staticmethod
-    def _select(combo: QComboBox, value: str, label: str) -> None:
+    def _select(combo: QuietCombo, value: str, label: str) -> None:
         index = combo.findData(value)
         if index < 0 and value:
-            combo.blockSignals(True)
             combo.addItem(label, value)
-            combo.blockSignals(False)
             index = combo.count() - 1
-        if index >= 0 and index != combo.currentIndex():
-            combo.setCurrentIndex(index)
+        if index >= 0:
+            combo.show_index(index)
 
     # -- size ---------------------------------------------------------------------------------
 

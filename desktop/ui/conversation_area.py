@@ -3,8 +3,11 @@
 Tabs are the catalogue's open conversations; a page is made when its tab is first shown.
 """
 
+from __future__ import annotations
+
 from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from PySide6.QtCore import Signal
 from PySide6.QtWidgets import (
@@ -16,17 +19,19 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from desktop.core.model import ModelInfo
-from desktop.core.records import CatalogueView, Tab
-from desktop.core.status import TabStatus
-from desktop.ui.composer import Composer
-from desktop.ui.conversation_page import ConversationPage
 from desktop.ui.new_page import NewPage
 from desktop.ui.tab_strip import TabStrip
 from desktop.ui.theme import Theme
-from desktop.ui.welcome import WelcomePage
 
-MakePage = Callable[[str], ConversationPage]
+if TYPE_CHECKING:
+    from desktop.core.model import ModelInfo
+    from desktop.core.records import CatalogueView, Tab
+    from desktop.core.status import TabStatus
+    from desktop.ui.composer import Composer
+    from desktop.ui.conversation_page import ConversationPage
+    from desktop.ui.welcome import WelcomePage
+
+MakePage = Callable[[str], "ConversationPage"]
 
 
 class ConversationArea(QWidget):
@@ -82,10 +87,9 @@ class ConversationArea(QWidget):
     @property
     def composer(self) -> Composer | None:
         """The composer in view."""
-        page = self._stack.currentWidget()
-        if isinstance(page, (ConversationPage, NewPage)):
-            return page.composer
-        return None
+        if self._stack.currentWidget() is self.new_page:
+            return self.new_page.composer
+        return self.current.composer if self.current else None
 
     def connect_pages(self, make_page: MakePage) -> None:
         """The doors are there: pages can be made."""
@@ -162,10 +166,11 @@ class ConversationArea(QWidget):
     def pages(self) -> list[ConversationPage]:
         return list(self._pages.values())
 
-    def close_pages(self) -> None:
+    async def close_pages(self) -> None:
         """The window ends: drafts are kept, scopes closed."""
         for page in self._pages.values():
             page.close_page()
+            await page.keep_draft()
 
     def _leave_current(self) -> None:
         page = self._pages.get(self._current)
@@ -175,5 +180,6 @@ class ConversationArea(QWidget):
     def _drop(self, tab_id: str) -> None:
         page = self._pages.pop(tab_id)
         page.close_page()
+        page.save_draft()
         self._stack.removeWidget(page)
         page.deleteLater()

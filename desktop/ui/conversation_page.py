@@ -115,7 +115,14 @@ class ConversationPage(QWidget):
         """Ends everything of the page; the conversation itself goes on."""
         self._unsubscribe()
         self.pane.leave()
-        self._save_draft(self.composer.text())
+
+    def save_draft(self) -> None:
+        """Keeps what is being written, in a task."""
+        self._tasks.start(self.keep_draft(), "save draft")
+
+    async def keep_draft(self) -> None:
+        """Keeps what is being written; raises StoreError when it can't be kept."""
+        await self._doors.catalogue.save_draft(self.tab_id, self.composer.text())
 
     def stop(self) -> None:
         if self._status.phase == "running":
@@ -158,7 +165,7 @@ class ConversationPage(QWidget):
         self._dangling_shown = ""
         if self.composer.text() == text:
             self.composer.clear()
-            self._save_draft("")
+            self.save_draft()
         self.pane.follow()
 
     def _answer(self, question_id: str, answer: Answer) -> None:
@@ -180,9 +187,6 @@ class ConversationPage(QWidget):
 
     def _choose(self, **choice: Any) -> None:
         self._tasks.start(self._doors.commands.choose(self.tab_id, **choice), "choose")
-
-    def _save_draft(self, text: str) -> None:
-        self._tasks.start(self._doors.catalogue.save_draft(self.tab_id, text), "save draft")
 
     def _recall(self) -> None:
         if self._last_prompt:
@@ -228,7 +232,7 @@ class ConversationPage(QWidget):
         self.composer.stop_wanted.connect(self.stop)
         self.composer.recall_wanted.connect(self._recall)
         self.composer.attach_wanted.connect(self.attach_wanted)
-        self.composer.draft_changed.connect(self._save_draft)
+        self.composer.draft_changed.connect(self.save_draft)
         self.composer.model_chosen.connect(lambda model: self._choose(model=model))
         self.composer.effort_chosen.connect(lambda effort: self._choose(effort=effort))
         self.composer.mode_chosen.connect(lambda mode: self._choose(mode=mode))

@@ -3,6 +3,8 @@
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 
+from PySide6.QtWidgets import QDialog, QWidget
+
 from desktop.core.access import Access
 from desktop.core.protocols import Catalogue, Commands, LogReader
 from desktop.feed.hub import Hub
@@ -19,3 +21,4 @@ class Doors:
     access: Access
     start_tour: Callable[[], Awaitable[str]]
     rule_words: Callable[[str, str], str]
+    settings_dialog: Callable[[QWidget], QDialog]

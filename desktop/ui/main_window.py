@@ -3,11 +3,13 @@
 What it does is to carry out what the parts ask for, through the doors; it holds no rules.
 """
 
+from __future__ import annotations
+
 import asyncio
 from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from PySide6.QtCore import QByteArray, Qt, Signal
 from PySide6.QtGui import QCloseEvent, QGuiApplication
@@ -22,25 +24,27 @@ from PySide6.QtWidgets import (
 )
 
 from desktop.core.errors import NacreError
-from desktop.core.protocols import Unsubscribe
-from desktop.core.records import CatalogueView, Receipt, Tab
-from desktop.core.reducer import BlockOp
-from desktop.core.status import TabStatus
 from desktop.settings import EFFORT, MODEL, PERMISSION_MODE, SEND_KEY, TRANSCRIPT_ZOOM
 from desktop.ui import asking
 from desktop.ui.actions import build_menus, shortcut_lines
 from desktop.ui.attaching import read_attachment
 from desktop.ui.banner import Banner
-from desktop.ui.conversation_area import ConversationArea, MakePage
-from desktop.ui.doors import Doors
+from desktop.ui.conversation_area import ConversationArea
 from desktop.ui.preferences import LivePreferences
-from desktop.ui.settings_dialog import SettingsDialog
 from desktop.ui.shell_style import shell_style
 from desktop.ui.sidebar import Sidebar
 from desktop.ui.tasks import Tasks
 from desktop.ui.theme import Theme
 from desktop.ui.welcome import WelcomePage
 from desktop.ui.window_cache import WindowCache
+
+if TYPE_CHECKING:
+    from desktop.core.protocols import Unsubscribe
+    from desktop.core.records import CatalogueView, Receipt, Tab
+    from desktop.core.reducer import BlockOp
+    from desktop.core.status import TabStatus
+    from desktop.ui.conversation_area import MakePage
+    from desktop.ui.doors import Doors
 
 ZOOM_STEP = 10
 
@@ -57,7 +61,6 @@ class MainWindow(QMainWindow):
         tasks: Tasks,
         preferences: LivePreferences,
         cache: WindowCache,
-        version: str,
     ) -> None:
         super().__init__()
         self.setObjectName("mainWindow")
@@ -66,10 +69,9 @@ class MainWindow(QMainWindow):
         self._tasks = tasks
         self._preferences = preferences
         self._cache = cache
-        self._version = version
         self._doors: Doors | None = None
         self._unsubscribes: list[Unsubscribe] = []
-        self._catalogue = CatalogueView()
+        self._tabs: tuple[Tab, ...] = ()
         self._closed_tabs: list[str] = []
         self._unseen: frozenset[str] = frozenset()
         self._may_close = False
@@ -137,13 +139,13 @@ class MainWindow(QMainWindow):
             current_tab=current.tab_id if current else "",
         )
 
-    def end(self) -> None:
-        """The root has decided: keeps drafts and closes for good."""
-        self.area.close_pages()
-        for unsubscribe in self._unsubscribes:
-            unsubscribe()
+    async def end(self) -> None:
+        """The root has decided: keeps what was being written and closes for good."""
         self._may_close = True
         self.close()
+        for unsubscribe in self._unsubscribes:
+            unsubscribe()
+        await self.area.close_pages()
 
     def closeEvent(self, event: QCloseEvent) -> None:
         if self._may_close:
@@ -178,7 +180,7 @@ class MainWindow(QMainWindow):
         self._show_view(await doors.catalogue.view())
 
     def _show_view(self, view: CatalogueView) -> None:
-        self._catalogue = view
+        self._tabs = view.tabs
         self.sidebar.show_catalogue(view)
         self.area.show_workspaces(view, self._scratch)
         open_tabs = [tab for tab in view.tabs if tab.is_open and tab.archived_at is None]
@@ -275,7 +277,7 @@ class MainWindow(QMainWindow):
             await doors.catalogue.rename_tab(tab.id, dialog.textValue().strip())
 
     def _tab(self, tab_id: str) -> Tab | None:
-        return next((tab for tab in self._catalogue.tabs if tab.id == tab_id), None)
+        return next((tab for tab in self._tabs if tab.id == tab_id), None)
 
     def _open_folder(self) -> None:
         if self._doors is not None:
@@ -363,9 +365,7 @@ class MainWindow(QMainWindow):
     def _settings(self) -> None:
         if self._doors is None:
             return
-        dialog = SettingsDialog(
-            self._theme, self._preferences, self._doors.access, self._tasks, self
-        )
+        dialog = self._doors.settings_dialog(self)
         dialog.finished.connect(lambda _: self._settings_closed())
         dialog.open()
 
@@ -384,7 +384,7 @@ class MainWindow(QMainWindow):
     def _about(self) -> None:
         self._message(
             self.tr("About Nacre"),
-            f"<b>Nacre {self._version}</b><p>"
+            "<b>Nacre</b><p>"
             + self.tr("A conversation is laid down like nacre, layer on layer.")
             + "</p>",
         )

@@ -3,14 +3,19 @@
 It is what the window shows while the rest still loads: it can be typed in at once.
 """
 
+from __future__ import annotations
+
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QComboBox, QHBoxLayout, QLabel, QPushButton, QVBoxLayout, QWidget
 
-from desktop.core.records import Workspace
 from desktop.ui.composer import Composer
 from desktop.ui.theme import Theme
+
+if TYPE_CHECKING:
+    from desktop.core.records import Workspace
 
 
 class NewPage(QWidget):

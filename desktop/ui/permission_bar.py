@@ -8,7 +8,13 @@ a default; "always" shows its rule before it is kept and waits until all of a lo
 from collections.abc import Callable, Sequence
 
 from PySide6.QtCore import Qt, QTimer, Signal
-from PySide6.QtGui import QKeyEvent, QTextOption
+from PySide6.QtGui import (
+    QKeyEvent,
+    QTextCharFormat,
+    QTextCursor,
+    QTextFormat,
+    QTextOption,
+)
 from PySide6.QtWidgets import (
     QFrame,
     QHBoxLayout,
@@ -16,6 +22,7 @@ from PySide6.QtWidgets import (
     QLineEdit,
     QPlainTextEdit,
     QPushButton,
+    QTextEdit,
     QVBoxLayout,
     QWidget,
 )
@@ -26,6 +33,7 @@ from desktop.ui.visible import visible
 
 GUARD_MS = 500
 _LINES_SHOWN = 12
+_DIFF_GROUND = {"+": "added", "-": "removed"}
 
 
 class PermissionBar(QFrame):
@@ -41,6 +49,7 @@ class PermissionBar(QFrame):
         self.setObjectName("permissionBar")
         self.setAccessibleName(self.tr("Permission"))
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+        self._theme = theme
         self._rule_words = rule_words
         self._question: Question | None = None
         self._seen_all = False
@@ -81,6 +90,7 @@ class PermissionBar(QFrame):
         self._question = question
         self._sentence.setText(act.sentence)
         self._detail.setPlainText(visible(act.detail))
+        self._mark_diff(act.detail_kind == "diff")
         self._fit_detail()
         self._where.setText(self._facts(question))
         self._rule_row.hide()
@@ -254,6 +264,24 @@ class PermissionBar(QFrame):
         button.setAutoDefault(False)
         button.setDefault(False)
         return button
+
+    def _mark_diff(self, is_diff: bool) -> None:
+        """Gives added and removed lines their ground; the signs + and − say it too."""
+        marks: list[QTextEdit.ExtraSelection] = []
+        block = self._detail.document().firstBlock()
+        while is_diff and block.isValid():
+            line = block.text()
+            colour = _DIFF_GROUND.get(line[:1], "")
+            if colour and not line.startswith(("+++", "---")):
+                mark = QTextEdit.ExtraSelection()
+                marked = QTextCharFormat()
+                marked.setBackground(self._theme.color(colour))
+                marked.setProperty(QTextFormat.Property.FullWidthSelection, True)
+                mark.format = marked  # pyright: ignore[reportAttributeAccessIssue]
+                mark.cursor = QTextCursor(block)  # pyright: ignore[reportAttributeAccessIssue]
+                marks.append(mark)
+            block = block.next()
+        self._detail.setExtraSelections(marks)
 
     def _fit_detail(self) -> None:
         lines = min(_LINES_SHOWN, self._detail.document().blockCount() + 1)

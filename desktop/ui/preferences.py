@@ -4,14 +4,19 @@ A change is announced to whoever shows it and goes to the store in a task; what 
 said by the task's error and stays in force for this run.
 """
 
+from __future__ import annotations
+
 from collections.abc import Mapping
+from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, Signal
 
 from desktop import settings
-from desktop.core.protocols import Catalogue
 from desktop.settings import Preferences, Setting, T, Value
 from desktop.ui.tasks import Tasks
+
+if TYPE_CHECKING:
+    from desktop.core.protocols import Catalogue
 
 
 class LivePreferences(QObject):
@@ -25,6 +30,10 @@ class LivePreferences(QObject):
         self._tasks = tasks
         self._catalogue: Catalogue | None = None
         self._current = Preferences()
+
+    @property
+    def current(self) -> Preferences:
+        return self._current
 
     def value(self, setting: Setting[T]) -> T:
         return self._current.value(setting)

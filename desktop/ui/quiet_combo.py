@@ -22,9 +22,18 @@ class QuietCombo(QComboBox):
         self.update()
 
     def sizeHint(self) -> QSize:
+        self.ensurePolished()
         width = self.fontMetrics().horizontalAdvance(self.currentText())
         theme = self._theme
-        return QSize(width + 2 * theme.space_8 + theme.space_16, theme.measures.hit)
+        return QSize(width + 3 * theme.space_8 + theme.space_16, theme.measures.hit)
+
+    def show_index(self, index: int) -> None:
+        """Chooses without announcing it, and takes the room that the words need."""
+        self.blockSignals(True)
+        self.setCurrentIndex(index)
+        self.blockSignals(False)
+        self.updateGeometry()
+        self.update()
 
     def minimumSizeHint(self) -> QSize:
         return QSize(self._theme.measures.hit * 2, self._theme.measures.hit)

@@ -41,6 +41,12 @@ def shell_style(theme: Theme) -> str:
   border-color: {colours.accent}; }}
 #tabStrip QToolButton {{ padding: 0; min-height: 0; }}
 #costLabel {{ color: {colours.muted}; }}
+#settingsDialog QListWidget {{ background: {colours.raised}; border: none;
+  border-radius: {measures.card_radius}px; padding: {theme.space_4}px; outline: none; }}
+#settingsDialog QListWidget::item {{ padding: {theme.space_8}px; color: {colours.text};
+  border-radius: {measures.radius}px; }}
+#settingsDialog QListWidget::item:selected {{ background: {colours.selection}; }}
+#settingsDialog QSpinBox, #settingsDialog QComboBox {{ min-height: {measures.hit}px; }}
 QLineEdit {{ background: {colours.surface}; border: {line};
   border-radius: {measures.radius}px; padding: {theme.space_4}px {theme.space_8}px;
   min-height: {measures.hit - 10}px; }}

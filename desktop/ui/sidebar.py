@@ -3,9 +3,11 @@
 A thin model over `sidebar_rows`; everything comes from the catalogue and the running statuses.
 """
 
+from __future__ import annotations
+
 from collections.abc import Sequence
 from datetime import datetime, timedelta
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from PySide6.QtCore import (
     QAbstractListModel,
@@ -38,8 +40,6 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from desktop.core.records import CatalogueView
-from desktop.core.status import TabStatus
 from desktop.ui.sidebar_rows import (
     ConversationRow,
     FolderRow,
@@ -49,6 +49,10 @@ from desktop.ui.sidebar_rows import (
     sidebar_rows,
 )
 from desktop.ui.theme import Theme
+
+if TYPE_CHECKING:
+    from desktop.core.records import CatalogueView
+    from desktop.core.status import TabStatus
 
 Index = QModelIndex | QPersistentModelIndex
 MARKS: dict[Mark, str] = {"": "", "running": "●", "needs-you": "!", "failed": "✕", "unseen": "○"}
@@ -235,7 +239,7 @@ class Sidebar(QFrame):
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setObjectName("sidebar")
-        self._view_data = CatalogueView()
+        self._view_data: CatalogueView | None = None
         self._statuses: dict[str, TabStatus] = {}
         self._unseen: frozenset[str] = frozenset()
         self._folded: frozenset[int] = frozenset()
@@ -267,6 +271,8 @@ class Sidebar(QFrame):
         self._list.viewport().update()
 
     def _rebuild(self) -> None:
+        if self._view_data is None:
+            return
         current = self._list.currentIndex()
         key = self.model.row(current.row()).key if current.isValid() else ""
         self.model.set_rows(

@@ -4,12 +4,15 @@ Folders by their last activity; under each its conversations by time, in the spa
 7 days, Older. A filter keeps conversations whose title or folder holds every word.
 """
 
+from __future__ import annotations
+
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
-from desktop.core.records import CatalogueView, Tab, Workspace
-from desktop.core.status import TabStatus
+if TYPE_CHECKING:
+    from desktop.core.records import CatalogueView, Tab, Workspace
+    from desktop.core.status import TabStatus
 
 Mark = Literal["", "running", "needs-you", "failed", "unseen"]
 DAY_MS = 86_400_000

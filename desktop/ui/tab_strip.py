@@ -1,14 +1,19 @@
 """The open conversations side by side. Closing one hides it and does nothing else (SPEC P06)."""
 
+from __future__ import annotations
+
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QTabBar, QToolButton, QWidget
 
-from desktop.core.records import Tab
-from desktop.core.status import TabStatus
 from desktop.ui.sidebar import MARK_WORDS, MARKS
 from desktop.ui.sidebar_rows import mark_of
+
+if TYPE_CHECKING:
+    from desktop.core.records import Tab
+    from desktop.core.status import TabStatus
 
 
 class TabStrip(QTabBar):

@@ -4,6 +4,10 @@ A key (checked before it is kept), a local server, or the tour. Errors stand und
 belong to; what was typed is never lost by one.
 """
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import (
     QFrame,
@@ -16,11 +20,13 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from desktop.core.access import Access
 from desktop.core.errors import NacreError
-from desktop.core.events import Failure
 from desktop.ui.tasks import Tasks
 from desktop.ui.theme import Theme
+
+if TYPE_CHECKING:
+    from desktop.core.access import Access
+    from desktop.core.events import Failure
 
 
 class WelcomePage(QScrollArea):

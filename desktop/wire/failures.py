@@ -146,13 +146,6 @@ def of_answer(refused: Refused) -> Failure:
     row = _row_of(refused)
     after = refused.retry_after
     retryable = row.retryable if refused.should_retry is None else refused.should_retry
-    if (
-        row.kind == "rate_limit"
-        and after is None
-        and refused.status == 429
-        and refused.should_retry
-    ):
-        retryable = True
     failure = _failure(
         row,
         detail=_detail(refused),

@@ -120,11 +120,10 @@ def _messages(rows: Sequence[LogChunk], stamp: Stamp, *, resumed: bool) -> list[
     _settle_server_calls(exchanges, resumed=resumed)
     messages: list[dict[str, Any]] = []
     for at, exchange in enumerate(exchanges):
-        last = at == len(exchanges) - 1
-        if _is_sendable(exchange, kept_alone=resumed and last):
-            if not messages:
-                _put(messages, "user", [blocks.text_block(NO_BEGINNING)])
-            _put(messages, "assistant", exchange.said)
+        said = _sendable(exchange.said, continued=resumed and at == len(exchanges) - 1)
+        if said and not messages:
+            _put(messages, "user", [blocks.text_block(NO_BEGINNING)])
+        _put(messages, "assistant", said)
         results = [blocks.answered(call.result, call.wire_id) for call in exchange.calls]
         _put(messages, "user", results + exchange.added)
     if not messages or (messages[-1]["role"] == "assistant" and not resumed):
@@ -142,11 +141,13 @@ def _put(messages: list[dict[str, Any]], role: str, content: list[Block]) -> Non
         messages.append({"role": role, "content": list(content)})
 
 
-def _is_sendable(exchange: _Exchange, *, kept_alone: bool) -> bool:
-    """Thinking alone is no message (F-W01 b), unless it is being continued just now."""
-    return bool(exchange.said) and (
-        kept_alone or not all(blocks.is_thinking(block) for block in exchange.said)
-    )
+def _sendable(said: list[Block], *, continued: bool) -> list[Block]:
+    """The blocks of an assistant message as they can be sent: it does not end in thinking, and
+    thinking alone is no message (F-W01 b), unless it is being continued just now."""
+    end = len(said)
+    while end and not continued and blocks.is_thinking(said[end - 1]):
+        end -= 1
+    return said[:end]
 
 
 def _exchanges(rows: Sequence[LogChunk], stamp: Stamp) -> list[_Exchange]:
@@ -228,23 +229,26 @@ def _settle_server_calls(exchanges: Sequence[_Exchange], *, resumed: bool) -> No
     A call may wait while the turn is continued, or while only results of our calls stand between it
     and the provider's next words (API V21, F-W07).
     """
-    waiting: set[str] = set()
+    open_calls: set[str] = set()
     for at, exchange in enumerate(exchanges):
         following = exchanges[at + 1].said if at + 1 < len(exchanges) else None
-        later = [*exchange.said, *(following or ())] if exchange.calls else exchange.said
-        results = {b["tool_use_id"] for b in later if blocks.is_server_result(b)}
-        may_wait = not exchange.added and (resumed or bool(exchange.calls)) and following is None
-        known = waiting
-        waiting = set()
+        may_wait = following is None and not exchange.added and (resumed or bool(exchange.calls))
         kept: list[Block] = []
-        for block in exchange.said:
+        for place, block in enumerate(exchange.said):
             if blocks.is_server_call(block):
+                later = exchange.said[place + 1 :] + (following or [] if exchange.calls else [])
                 id_ = str(block.get("id"))
-                if id_ not in results and not may_wait:
+                if not may_wait and not _has_result(id_, later):
                     continue
-                known = known | {id_}
-                waiting.add(id_)
-            elif blocks.is_server_result(block) and block["tool_use_id"] not in known:
-                continue
+                open_calls.add(id_)
+            elif blocks.is_server_result(block):
+                if block["tool_use_id"] not in open_calls:
+                    continue
+                open_calls.discard(block["tool_use_id"])
             kept.append(block)
         exchange.said = kept
+        open_calls = open_calls if exchange.calls else set()
+
+
+def _has_result(call_id: str, later: Sequence[Block]) -> bool:
+    return any(blocks.is_server_result(b) and b["tool_use_id"] == call_id for b in later)

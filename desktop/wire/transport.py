@@ -72,6 +72,7 @@ class Transport:
         self._sdk: ModuleType | None = None
         self._lock = threading.Lock()
         self._loop: asyncio.AbstractEventLoop | None = None
+        self._thread: threading.Thread | None = None
         self._over: Future[None] = Future()
         self._closing: dict[int, Callable[[], Awaitable[None]]] = {}
         self._closed = False
@@ -111,6 +112,8 @@ class Transport:
             loop.call_soon_threadsafe(loop.stop)
         over = asyncio.wrap_future(self._over)
         await asyncio.wait({over}, timeout=seconds)
+        if over.done() and self._thread is not None:
+            self._thread.join(timeout=0.1)  # it has nothing left to do
 
     def _started(self) -> asyncio.AbstractEventLoop:
         with self._lock:
@@ -119,10 +122,10 @@ class Transport:
             if self._loop is None:
                 self._loop = asyncio.new_event_loop()
                 self._loop.set_default_executor(_DaemonThreads(max_workers=1))
-                thread = threading.Thread(
+                self._thread = threading.Thread(
                     target=self._serve, args=(self._loop,), name=THREAD_NAME, daemon=True
                 )
-                thread.start()
+                self._thread.start()
             return self._loop
 
     def _serve(self, loop: asyncio.AbstractEventLoop) -> None:

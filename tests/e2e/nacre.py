@@ -62,7 +62,8 @@ class Home:
             stdin=stdin,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
-            text=True,
+            encoding="utf-8",
+            errors="surrogateescape",
             cwd=Path(__file__).parents[2],
         )
 

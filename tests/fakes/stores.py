@@ -300,6 +300,9 @@ class MemoryCatalogue:
             tuple(self._projects), tuple(self._workspaces), tuple(tabs), self._revision
         )
 
+    async def revision(self) -> int:
+        return self._revision
+
     async def open_workspace(self, directory: Path) -> Workspace:
         self._log.writing()
         try:

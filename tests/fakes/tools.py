@@ -34,7 +34,7 @@ class ScriptedTool:
     ) -> None:
         self._name = name
         self._kind: ActKind = kind
-        self._answer = answer or (lambda arguments: ToolOutcome(f"{name} {dict(arguments)}"))
+        self._answer = answer or self._echo
         self._gates = gates or {}
         self._deaf = deaf
         self._outside = outside
@@ -47,6 +47,9 @@ class ScriptedTool:
     @property
     def spec(self) -> ToolSpec:
         return ToolSpec(self._name, f"Does {self._name}.", {"type": "object"})
+
+    def _echo(self, arguments: Json) -> ToolOutcome:
+        return ToolOutcome(f"{self._name} {dict(arguments)}")
 
     async def prepare(self, arguments: Json, scene: Scene) -> Act:
         del scene

@@ -11,6 +11,5 @@ from desktop.store.tables import Row
 context.configure(
     connection=context.config.attributes["connection"],
     target_metadata=Row.metadata,
-    transactional_ddl=True,
 )
 context.run_migrations()

@@ -43,17 +43,19 @@ from desktop.ui.transcript.pieces import (
     ink,
     plain_pieces,
 )
-from desktop.ui.transcript.writing import Writer
+from desktop.ui.transcript.writing import PlainWriter, Writer
 
 CELL_LIMIT = 2_000
 LINE_LIMIT = 5_000
 BLOCK_LIMIT = 65_536
 OPEN_LIMIT = 16_384
+# A longer open block is made anew only when it has grown by this share.
+LONG = 2_048
+SHARE = 16
 PROSE_LIMIT = 8_192
 CODE_LINES = 300
 
 _FENCE = re.compile(r"\A(?:[ \t]*\n)*( {0,3})(`{3,}|~{3,})([^\n]*)\n")
-_DEFINITION = re.compile(r"^ {0,3}\[[^\]]+\]:", re.MULTILINE)
 _LINK_SCHEMES = ("http:", "https:", "mailto:")
 
 
@@ -113,6 +115,10 @@ class MarkdownWriter:
         self._offset = 0
         self._complete = 0
         self._fence: _OpenFence | None = None
+        self._plain: PlainWriter | None = None
+        self._next_look = 0
+        self._made_to = 0
+        self._raw_to = 0
         self._env: dict[str, Any] = {}
 
     @property
@@ -127,12 +133,35 @@ class MarkdownWriter:
         self._close_blocks(text)
         if self._fence is not None:
             return
-        self._tail = self._made(text[self._offset :], dict(self._env), is_open=True)
+        rest = text[self._offset :]
+        if len(rest) > LONG and len(text) - self._made_to < len(rest) // SHARE:
+            self._append_raw(text)
+            return
+        self._tail = self._plain_tail(rest) or self._made(rest, dict(self._env))
+        self._made_to = self._raw_to = len(text)
+
+    def _append_raw(self, text: str) -> None:
+        """Until the open block is made anew, what came stands at its end as it is."""
+        last = self._tail[-1] if self._tail else None
+        if isinstance(last, TextPiece) and _is_prose(last):
+            cursor = QTextCursor(last.document)
+            cursor.movePosition(QTextCursor.MoveOperation.End)
+            cursor.insertText(text[self._raw_to :].replace("\n", "\u2028"))
+            self._raw_to = len(text)
+
+    def _plain_tail(self, rest: str) -> list[Piece]:
+        """A block that has become too long to make anew each time grows as plain text."""
+        if len(rest) <= OPEN_LIMIT:
+            return []
+        if self._plain is None:
+            self._plain = PlainWriter(self._paper)
+        self._plain.write(rest, finished=False)
+        return list(self._plain.pieces)
 
     # What is finished
 
     def _finish(self, text: str) -> None:
-        if _DEFINITION.search(text):
+        if "]:" in text:
             # A definition may stand below its use: now that all is there, everything is made once.
             self._begin()
         self._fence = None
@@ -150,9 +179,12 @@ class MarkdownWriter:
                     return
                 continue
             complete = text.rfind("\n") + 1
-            if complete <= max(self._complete, self._offset):
+            if complete <= max(self._complete, self._offset, self._next_look):
                 return
             self._complete = complete
+            if complete - self._offset > LONG:
+                # Looking costs as much as the block is long: the next look waits for its share.
+                self._next_look = complete + (complete - self._offset) // SHARE
             if not self._close_before_last(text[self._offset : complete]):
                 return
 
@@ -169,6 +201,8 @@ class MarkdownWriter:
         self._tail = []
         self._add(self._made(closed, self._env))
         self._offset += len(closed)
+        self._plain = None
+        self._next_look = self._made_to = 0
         return True
 
     def _add(self, pieces: Sequence[Piece]) -> None:
@@ -233,11 +267,9 @@ class MarkdownWriter:
 
     # Making pieces
 
-    def _made(self, text: str, env: dict[str, Any], *, is_open: bool = False) -> list[Piece]:
+    def _made(self, text: str, env: dict[str, Any]) -> list[Piece]:
         if not text.strip():
             return []
-        if is_open and len(text) > OPEN_LIMIT:
-            return list(plain_pieces(self._paper, text))
         pieces: list[Piece] = []
         try:
             tokens = self._parser.parse(text, env)
@@ -373,8 +405,8 @@ def _closes(line: str, mark: str) -> bool:
 
 def _may_close(rest: str, mark: str) -> bool:
     """Whether the line that has no end yet may turn out to be the closing fence."""
-    bare = rest.strip(" ")
-    return bool(bare) and set(bare) == {mark[0]}
+    marks = rest.lstrip(" ")
+    return len(rest) - len(marks) < 4 and set(marks.rstrip(" \t")) <= {mark[0]}
 
 
 def _language(info: str) -> str:
@@ -455,8 +487,7 @@ class _Prose:
             case "bullet_list_open" | "ordered_list_open":
                 self._begin_list(token)
             case "bullet_list_close" | "ordered_list_close":
-                self._lists.pop()
-                self._item_fresh = False
+                self._end_list()
             case "list_item_open":
                 self._item_fresh = True
             case "list_item_close":
@@ -525,6 +556,14 @@ class _Prose:
             style.setStyle(shapes[min(depth, 1)])
         style.setIndent(depth + 1 + self._quote)
         self._lists.append((style, None))
+
+    def _end_list(self) -> None:
+        self._lists.pop()
+        self._item_fresh = False
+        if not self._lists:
+            last = self._cursor.blockFormat()
+            last.setBottomMargin(self._theme.px(self._theme.space_12))
+            self._cursor.setBlockFormat(last)
 
     def _heading(self, level: int) -> None:
         sizes = self._theme.sizes.headings

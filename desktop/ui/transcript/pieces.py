@@ -212,7 +212,10 @@ class TextPiece(Piece):
         while block.isValid():
             style = block.blockFormat()
             area = layout.blockBoundingRect(block)
-            top, bottom = round(area.top()), round(area.bottom() - style.bottomMargin())
+            top, bottom = round(area.top()), round(area.bottom())
+            after = block.next()
+            if after.isValid() and not style.bottomMargin():
+                bottom = round(layout.blockBoundingRect(after).top())
             bottom = max(bottom, top + theme.measures.hairline)
             if top <= clip.bottom() and bottom >= clip.top():
                 ground = style.property(GROUND_PROPERTY)
@@ -221,7 +224,7 @@ class TextPiece(Piece):
                     wide = self._document.textWidth() - left
                     painter.fillRect(QRectF(left, top, wide, bottom - top), theme.color(ground))
                 self._paint_quote(painter, style, top, bottom)
-            block = block.next()
+            block = after
 
     def _paint_quote(
         self, painter: QPainter, style: QTextBlockFormat, top: int, bottom: int
@@ -436,7 +439,7 @@ def fill_panel(
         painter.drawPath(path)
         if not top:
             # Several boxes share one frame: a line between them.
-            y = clip.top() - radius
+            y = clip.top()
             painter.setClipping(False)
             painter.drawLine(QPointF(area.left(), y), QPointF(area.right(), y))
     painter.restore()

@@ -112,6 +112,7 @@ class TranscriptView(QListView):
         self._wanted: ViewState | None = None
         self._layout = Layout()
         self._downward = False
+        self._asked_older = ("", 0)
         self._selection = Selection()
         self._selecting = False
         self._pressed: QPointF | None = None
@@ -162,6 +163,7 @@ class TranscriptView(QListView):
         self._wanted = state if state is not None and not state.following else None
         self._folds = dict(state.folds) if state is not None else {}
         self._anchor_id, self._offset, self._pins = "", 0, frozenset()
+        self._asked_older = ("", 0)
         self.setModel(model)  # pyright: ignore[reportArgumentType]
         if model is None:
             return
@@ -398,11 +400,14 @@ class TranscriptView(QListView):
         unfilled = not self._layout.filled and len(scope.window.rows) <= (
             scope.window.limits.limit - scope.window.limits.page
         )
-        near_top = not self._following and self._layout.anchor < PREFETCH_ROWS
-        if scope.has_older and (unfilled or near_top):
-            rows.fetch_older()
+        # Less than a page: the rows that come must end the wish for more.
+        margin = min(PREFETCH_ROWS, scope.window.limits.page - 1)
+        near_top = not self._following and self._layout.anchor < margin
+        asked = (self._anchor_id, scope.window.first_seq or 0)
+        if scope.has_older and (unfilled or near_top) and asked != self._asked_older:
+            self._asked_older = asked if rows.fetch_older() else self._asked_older
         last = self._layout.placed[-1].row if self._layout.placed else 0
-        near_end = last >= rows.rowCount() - PREFETCH_ROWS // 4
+        near_end = last >= rows.rowCount() - margin // 4 - 1
         if scope.has_newer and self._downward and near_end:
             rows.fetchMore(QModelIndex())
 
@@ -562,7 +567,7 @@ class TranscriptView(QListView):
                 self._boxes.pop(id_, None)
                 self._stale.discard(id_)
         super().rowsAboutToBeRemoved(parent, start, end)
-        self._clock.mark()
+        self._rows_moved()
 
     def _rows_moved(self) -> None:
         """Places are others now; what is seen is laid out with the frame."""

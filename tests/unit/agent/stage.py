@@ -105,6 +105,10 @@ class Published:
         return [one for one in self.events if isinstance(one, TabStatus)]
 
 
+def no_trouble(name: str, args: tuple[Any, ...]) -> None:
+    del name, args
+
+
 class ThreadedSession:
     """A store whose every call takes a few turns of the loop, as one with threads does.
 
@@ -113,7 +117,7 @@ class ThreadedSession:
 
     def __init__(self, session: TurnStore) -> None:
         self._session = session
-        self.trouble: Callable[[str, tuple[Any, ...]], Exception | None] = lambda *_: None
+        self.trouble: Callable[[str, tuple[Any, ...]], Exception | None] = no_trouble
         self.seen: list[str] = []
         self.before: Callable[[str], Awaitable[None]] | None = None
 

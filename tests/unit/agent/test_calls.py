@@ -310,3 +310,30 @@ async def test_a_tool_that_cancels_itself_is_an_error_result(tmp_path: Path) -> 
     await stage.run("Look")
     assert results(stage.rows)["c1"].is_error
     assert stage.story[-1] == "end done"
+
+
+@played
+async def test_U21_an_unforeseen_error_among_the_results_leaves_no_call_open(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    gate = Gate()
+    tool = ScriptedTool("look", gates={"2": gate})
+    model = ScriptedModel([calls(*(call(f"c{n}", "look", {"at": n}) for n in ("1", "2")))])
+    model.then(says("K"))
+    stage = Stage(tmp_path, model, [tool])
+    await stage.tab()
+    stage.store(stage.tab_id)
+    times = iter([None, None, None, RuntimeError("a fault of ours")])
+
+    def trouble(name: str, args: tuple[object, ...]) -> Exception | None:
+        del args
+        return next(times, None) if name == "append" else None
+
+    stage.stores[stage.tab_id].trouble = trouble
+    await stage.run("Look")
+    found = results(stage.rows)
+    assert (found["c1"].is_error, found["c2"].is_error) == (False, True)
+    assert "outcome unknown" in found["c2"].result
+    assert stage.story[-1] == "end failed"
+    assert "a fault of ours" in caplog.text
+    await stage.run("Again")

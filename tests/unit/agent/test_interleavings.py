@@ -5,6 +5,7 @@ import contextlib
 import logging
 import tempfile
 from collections import Counter
+from collections.abc import AsyncIterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -14,13 +15,16 @@ from hypothesis import strategies as st
 from desktop.core.chunks import LogChunk, System, Text, ToolCall, ToolResult
 from desktop.core.conversation import retracted_ids, unanswered_calls
 from desktop.core.errors import NacreError, StoreFull
+from desktop.core.model import RequestOptions
 from desktop.core.permissions import Answer
 from tests.fakes.models import (
+    Batch,
     Response,
     ScriptedModel,
     begins,
     call,
     calls,
+    ends,
     fails,
     nothing,
     says,
@@ -70,14 +74,16 @@ def script(kinds: list[str]) -> list[Response]:
             case "breaks":
                 found.append([[*begins(), *text(0, "Then")], ValueError("broken model")])
             case _:
-                found.append([[*begins(), *text(0, "No"), *says("", stop_reason="refusal")[1]]])
+                found.append([[*begins(), *text(0, "No"), *ends("refusal")]])
     return found
 
 
 class PausingModel(ScriptedModel):
     """A scripted model whose batches come in ones and with pauses between them."""
 
-    async def respond(self, chunks: Any, options: Any) -> Any:
+    async def respond(
+        self, chunks: Sequence[LogChunk], options: RequestOptions
+    ) -> AsyncIterator[Batch]:
         async for batch in super().respond(chunks, options):
             for event in batch:
                 await Pause(2).wait()

@@ -1,5 +1,6 @@
 """Messages typed while the agent works: durable, in order, sent once."""
 
+import asyncio
 from pathlib import Path
 
 from desktop.core.chunks import System
@@ -229,3 +230,28 @@ async def test_a_mode_changed_in_a_turn_reaches_the_model_with_the_queued_messag
     assert ask.ran == [{}]
     kinds = [row.data.kind if isinstance(row.data, System) else row.role for row in stage.rows]
     assert kinds[-5:] == ["tool", "fact", "user", "assistant", "turn_end"]
+
+
+@played
+async def test_C26_stop_while_the_queue_is_on_its_way_asks_nothing_more(tmp_path: Path) -> None:
+    gate, taking = Gate(), Gate()
+    model = ScriptedModel([[gate, *says("One.")]])
+    stage = Stage(tmp_path, model)
+    await stage.tab()
+    await stage.send("First")
+    await gate.reached()
+    await stage.send("Second")
+
+    async def before(name: str) -> None:
+        if name == "take_queued":
+            await taking.wait()
+
+    stage.stores[stage.tab_id].before = before
+    gate.open()
+    await taking.reached()
+    stopping = asyncio.create_task(stage.supervisor.stop(stage.tab_id))
+    await asyncio.sleep(0)
+    taking.open()
+    await stopping
+    assert len(model.asked) == 1
+    assert stage.story[-2:] == ["user: Second", "end stopped"]

@@ -370,3 +370,17 @@ async def test_an_imported_log_with_a_damaged_middle_is_left_as_it_is(tmp_path: 
     rows = later.rows
     await later.supervisor.open(later.tab_id)
     assert later.rows == rows
+
+
+@played
+async def test_a_reload_in_a_running_program_makes_no_text_dangling(tmp_path: Path) -> None:
+    """An agent that can't tell whether somebody else wrote reads the rows anew before each turn."""
+    stage = Stage(tmp_path, ScriptedModel([fails(), says("Both.")]))
+    await stage.tab()
+    agent = stage.agent()
+    await agent.send("One")
+    await stage.idle()
+    await agent.send("Two")
+    await stage.idle()
+    assert stage.stores[stage.tab_id].seen.count("load") == 2
+    assert stage.story[-4:] == ["end failed", "user: Two", "assistant: Both.", "end done"]

@@ -256,3 +256,34 @@ async def test_a_long_output_that_can_not_be_kept_leaves_its_head_and_tail(tmp_p
     await stage.run("Look")
     found = results(stage.rows)["c1"]
     assert (found.result, found.is_error, dict(found.extra)) == ("y … y", False, {})
+
+
+@played
+async def test_U15_the_lease_is_kept_while_rows_wait_to_be_saved(tmp_path: Path) -> None:
+    gate = Gate()
+    script = [[*begins(), BlockStarted(0, "text")], gate, [*text(0, "One")[1:], *ends()]]
+    stage = Stage(tmp_path, ScriptedModel([script]))
+    await stage.tab()
+    await stage.send("Hi")
+    await gate.reached()
+    disk = session_of(stage).trouble = Disk("append")
+    gate.open()
+    await stage.idle()
+    assert stage.log.find(stage.tab_id).holder == "one"
+    disk.free = True
+    await stage.supervisor.open(stage.tab_id)
+    assert stage.log.find(stage.tab_id).holder == ""
+
+
+@played
+async def test_a_conversation_that_can_not_be_mended_can_be_read(tmp_path: Path) -> None:
+    stage = Stage(tmp_path, ScriptedModel([calls(call("c1")), says("K")]), [ScriptedTool("look")])
+    await stage.tab()
+    await stage.run("Hi")
+    conversation = stage.log.find(stage.tab_id)
+    del conversation.chunks[-1]
+    later = stage.again(ScriptedModel())
+    session_of(later).trouble = Disk("append")
+    status = await later.supervisor.open(later.tab_id)
+    assert status.problem == FULL
+    assert conversation.holder == ""

@@ -415,3 +415,13 @@ async def test_several_conversations_run_side_by_side(tmp_path: Path) -> None:
     await stage.idle(two)
     assert stage.log.chunks(one)[2].data == Text("A")
     assert stage.log.chunks(two)[2].data == Text("B")
+
+
+@played
+async def test_a_stream_is_closed_when_its_message_is_over(tmp_path: Path) -> None:
+    model = ScriptedModel([[*says("Hello."), [BlockDelta(0, "too late")]]])
+    stage = Stage(tmp_path, model)
+    await stage.tab()
+    await stage.run("Hi")
+    assert model.closed == 1
+    assert stage.story == ["user: Hi", "assistant: Hello.", "end done"]

@@ -23,9 +23,8 @@ from desktop.core.chunks import (
 from desktop.core.errors import PayloadError
 
 scalars = st.none() | st.booleans() | st.integers() | st.text(max_size=5)
-values = st.recursive(
-    scalars, lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=4), inner)
-)
+flat = st.lists(scalars, max_size=2) | st.dictionaries(st.text(max_size=3), scalars, max_size=2)
+values = scalars | flat
 objects = st.dictionaries(st.text(max_size=5), values, max_size=3)
 texts = st.text(max_size=20)
 
@@ -33,7 +32,9 @@ KNOWN = {
     "text", "attachments", "interrupted", "block", "metadata", "callId", "name", "arguments",
     "result", "isError", "shellOutput", "message", "statusCode", "kind",
 }  # fmt: skip
-extras = st.dictionaries(st.text(max_size=5).filter(lambda key: key not in KNOWN), values)
+extras = st.dictionaries(
+    st.text(max_size=5).filter(lambda key: key not in KNOWN), values, max_size=2
+)
 
 payloads: st.SearchStrategy[Payload] = st.one_of(
     st.builds(

@@ -271,6 +271,7 @@ def test_the_catalogue_revision_moves_with_changes_only(log: AnyLog, tab: str) -
     assert run(log.catalogue.view()).revision == before
     run(log.catalogue.rename_tab(tab, "new"))
     assert run(log.catalogue.view()).revision == before + 1
+    assert run(log.catalogue.revision()) == before + 1
 
 
 def test_an_agents_choice_is_kept(log: AnyLog, tab: str) -> None:

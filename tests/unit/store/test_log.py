@@ -16,7 +16,14 @@ from pathlib import Path
 import pytest
 
 from desktop.core.chunks import DamagedRow, Text, ToolResult
-from desktop.core.errors import LeaseHeld, StoreBusy, StoreError, StoreFull, UnknownFolder
+from desktop.core.errors import (
+    LeaseHeld,
+    StoreBusy,
+    StoreError,
+    StoreFull,
+    UnknownConversation,
+    UnknownFolder,
+)
 from desktop.core.status import QueuedMessage
 from desktop.store.log import Log
 from tests.unit.store.builders import STAMP, chunk, new_tab, open_log, run, tool_turn
@@ -144,9 +151,10 @@ def test_a_fork_is_read_through_and_goes_on_after_its_point(
 ) -> None:
     """DESIGN §4, §5: own rows start at forked_at_seq + 1; the parent's later rows don't show."""
     run(log.session(tab).append(tool_turn()))
-    forks = [new_tab(log, tmp_path) for _ in range(2)]
+    forks = [new_tab(log, tmp_path) for _ in range(3)]
     with _plain(tmp_path) as plain:
-        for fork, parent, point in ((forks[0], tab, 4), (forks[1], forks[0], 5)):
+        points = ((forks[0], tab, 4), (forks[1], forks[0], 5), (forks[2], forks[0], 2))
+        for fork, parent, point in points:
             plain.execute(
                 "UPDATE tabs SET forked_from = ?, forked_at_seq = ? WHERE id = ?",
                 (parent, point, fork),
@@ -169,6 +177,8 @@ def test_a_fork_is_read_through_and_goes_on_after_its_point(
     assert [row.seq for row in middle.rows] == [3, 4, 5]
     assert (middle.total, middle.has_older, middle.has_newer) == (6, True, True)
     assert [row.seq for row in run(log.reader.page(forks[1], limit=3, after=3)).rows] == [4, 5, 6]
+    assert [row.seq for row in run(log.reader.page(forks[2], limit=9)).rows] == [1, 2]
+    assert run(log.session(forks[2]).append([chunk("w")])).chunks[0].seq == 3
     assert run(log.session(forks[1]).active_model()) == STAMP
     assert run(log.doctor())["tabsWithGaps"] == []
 
@@ -285,6 +295,7 @@ def test_several_processes_and_logs_append_without_a_gap(tmp_path: Path) -> None
             assert process.stdout is not None
             assert process.stdout.readline() == "1\n"
             run(here())
+            process.stdout.read()
         assert process.returncode == 0
         rows = run(log.reader.page(tab, limit=999)).rows
         assert [row.seq for row in rows] == list(range(1, 121))
@@ -353,6 +364,14 @@ def test_a_copy_taken_while_rows_are_written_opens_whole(
     with open_log(other, prefix="b") as copy:
         assert run(copy.doctor())["ok"]
         assert run(copy.reader.page(tab, limit=1)).total == 19
+
+
+def test_nothing_is_appended_to_a_purged_conversation(log: Log, tab: str, tmp_path: Path) -> None:
+    with _plain(tmp_path) as plain:
+        plain.execute("UPDATE tabs SET purged_at = 1")
+    with pytest.raises(UnknownConversation):
+        run(log.session(tab).append([chunk("one")]))
+    assert run(log.catalogue.view()).tabs == ()
 
 
 def test_a_closed_log_leaves_no_thread_and_says_so(tmp_path: Path) -> None:

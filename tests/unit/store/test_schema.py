@@ -13,7 +13,7 @@ from alembic.autogenerate import compare_metadata
 from alembic.migration import MigrationContext
 
 from desktop.core.errors import NewerSchema, StoreDamaged, StoreError, StoreReadOnly
-from desktop.store import triggers
+from desktop.store import schema, triggers
 from desktop.store.connection import engine
 from desktop.store.tables import SCHEMA, Row
 from tests.unit.store.builders import chunk, new_tab, open_log, run, tool_turn
@@ -129,6 +129,16 @@ def test_a_newer_file_is_refused_and_no_byte_of_it_changes(
             hashlib.sha256(b"").hexdigest()
         )
     assert after == before
+
+
+def test_a_file_that_became_newer_meanwhile_is_refused_inside_the_lock(tmp_path: Path) -> None:
+    """A09."""
+    with open_log(tmp_path):
+        pass
+    with closing(sqlite3.connect(tmp_path / "nacre.db")) as plain:
+        plain.execute(f"PRAGMA user_version={SCHEMA + 1}")
+    with pytest.raises(NewerSchema):
+        schema.migrate(tmp_path / "nacre.db", busy_ms=100)
 
 
 def test_a_legacy_file_loses_its_messages_and_keeps_the_five_tables(tmp_path: Path) -> None:

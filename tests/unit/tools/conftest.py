@@ -12,6 +12,8 @@ from desktop.core.permissions import Act
 from desktop.core.tools import Scene, Tool, ToolOutcome
 from desktop.tools.environment import scrubbed_environment
 
+OWNER = "NACRE_TEST_FOLDER"  # tells the processes of one test from all others
+
 Run = Callable[..., ToolOutcome]
 
 
@@ -27,7 +29,7 @@ def scene(workspace: Path, tmp_path: Path) -> Iterator[Scene]:
     yield Scene(
         workspace=workspace,
         spool=tmp_path / "spool",
-        environment=scrubbed_environment(os.environ),
+        environment={**scrubbed_environment(os.environ), OWNER: str(tmp_path)},
         time_limit=20.0,
     )
 

@@ -3,6 +3,7 @@
 import pytest
 
 from desktop.core.chunks import Text
+from desktop.core.model import RequestOptions
 from desktop.wire.models import ModelTable
 from desktop.wire.request import build
 from tests.unit.wire.rows_of import ME, Log, markers, unmarked
@@ -68,7 +69,7 @@ def test_c16_a_server_that_nothing_is_known_of_gets_no_marks():
     log = Log()
     log.prompt()
     log.user("first")
-    body = build(log.rows, _options("qwen3:8b"), models=OTHER, stamp=ME)
+    body = build(log.rows, RequestOptions("qwen3:8b"), models=OTHER, stamp=ME)
     assert markers(body) == []
 
 
@@ -98,9 +99,3 @@ def test_c16_there_are_never_more_than_four(turns: int):
         log.says("Gone")
     log.user("last")
     assert len(markers(log.body())) <= 4
-
-
-def _options(model: str):
-    from desktop.core.model import RequestOptions
-
-    return RequestOptions(model)

@@ -1,10 +1,11 @@
 """How a server is reached and asked what it has: proxies, certificates, models, the check."""
 
 import asyncio
+import re
 import socket
 import ssl
 import threading
-from collections.abc import Generator
+from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from pathlib import Path
 from urllib.parse import urlsplit
@@ -37,7 +38,7 @@ def hello() -> Log:
 
 
 @contextmanager
-def listener(answer: bytes) -> Generator[tuple[str, list[bytes]]]:
+def listener(answer: bytes | Callable[[bytes], bytes]) -> Generator[tuple[str, list[bytes]]]:
     """Something that reads a request's head, answers with these bytes and closes."""
     heads: list[bytes] = []
     with socket.create_server(("127.0.0.1", 0)) as listening:
@@ -52,8 +53,10 @@ def listener(answer: bytes) -> Generator[tuple[str, list[bytes]]]:
                     continue
                 with peer:
                     peer.settimeout(5)
-                    heads.append(peer.recv(65536))
-                    peer.sendall(answer)
+                    head = _received(peer)
+                    heads.append(head)
+                    path = head.split()[1] if head else b""
+                    peer.sendall(answer if isinstance(answer, bytes) else answer(path))
 
         thread = threading.Thread(target=serve)
         thread.start()
@@ -62,6 +65,17 @@ def listener(answer: bytes) -> Generator[tuple[str, list[bytes]]]:
         finally:
             over.set()
             thread.join()
+
+
+def _received(peer: socket.socket) -> bytes:
+    """A request's head and, where it says how long it is, its body."""
+    data = peer.recv(65536)
+    head, _, body = data.partition(b"\r\n\r\n")
+    wanted = re.search(rb"(?i)content-length: (\d+)", head)
+    while wanted and len(body) < int(wanted[1]):
+        piece = peer.recv(65536)
+        data, body = data + piece, body + piece
+    return data
 
 
 def check(one: Asking) -> Failure | None:
@@ -236,6 +250,26 @@ def test_the_check_takes_a_server_that_only_lacks_the_probed_model():
     head = b"HTTP/1.1 404 Not Found\r\nContent-Type: application/json\r\nConnection: close\r\n\r\n"
     with listener(head + body) as (address, _), asking(f"http://{address}") as one:
         assert check(one) is None
+
+
+def test_the_check_is_not_content_with_the_list_of_another_api():
+    """Servers of other APIs list their models at the same place and know no messages."""
+
+    def answers(path: bytes) -> bytes:
+        if path.startswith(b"/v1/models"):
+            return _json(b"200 OK", b'{"object":"list","data":[{"id":"qwen3:8b"}]}')
+        return _json(b"404 Not Found", b'{"detail":"Not Found"}')
+
+    with listener(answers) as (address, heads), asking(f"http://{address}") as one:
+        failure = check(one)
+    assert failure is not None
+    assert failure.kind == "not_a_server"
+    assert b'"qwen3:8b"' in heads[-1]
+
+
+def _json(status: bytes, body: bytes) -> bytes:
+    head = b"HTTP/1.1 %s\r\nContent-Type: application/json\r\nConnection: close\r\n\r\n"
+    return head % status + body
 
 
 def test_a_proxy_value_is_judged_without_the_environment():

@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Sequence
+from datetime import datetime, timedelta
 from typing import Any
 
 import pytest
@@ -62,8 +63,6 @@ def test_the_tour_looks_only_at_files_that_are_in_its_folder():
 def test_what_the_tour_says_of_the_sample_is_true():
     names: dict[str, Any] = {"__name__": "sample"}
     exec((TOUR / "folder" / "tides.py").read_text("utf-8"), names)
-    from datetime import datetime, timedelta
-
     last = datetime(2026, 1, 3, 10, 40)  # noqa: DTZ001
     for hours in (0, 1, 12, 13, 4000):
         now = last + timedelta(hours=hours)

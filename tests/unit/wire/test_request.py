@@ -115,6 +115,16 @@ def test_f_w01b_an_assistant_message_of_thinking_alone_is_left_out():
     assert said(log.body()) == [("user", [text("Hi"), text("again")])]
 
 
+def test_thinking_at_the_end_of_a_cut_message_is_left_out():
+    log = Log()
+    log.user("Hi")
+    log.thinks("first", "s1")
+    log.says("Hello")
+    log.thinks("stopped here", "s2")
+    log.user("again")
+    assert [block["type"] for block in said(log.body())[1][1]] == ["thinking", "text"]
+
+
 def test_c08_errors_and_the_rows_of_the_program_never_reach_the_wire():
     log = Log()
     log.prompt()

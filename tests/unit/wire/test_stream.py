@@ -220,6 +220,12 @@ def test_f_w10f_a_stop_reason_with_no_block_open_is_an_end():
     assert isinstance(events[-1], ResponseFinished)
 
 
+def test_a_stop_reason_with_a_block_still_open_is_no_end():
+    half = block({"type": "text", "text": "a"})[:-1]
+    events = read(START, *half, ending()[0])
+    assert isinstance(events[-1], ResponseFailed)
+
+
 def test_f5_an_error_event_says_what_kind_it_is_by_its_type():
     error = {"type": "error", "error": {"type": "overloaded_error", "message": "Overloaded"}}
     failed = read(START, error)[-1]

@@ -1,0 +1,133 @@
+"""Everything behind the painted window: the log, the agents, the key, the pages of conversations.
+
+Imported on a thread after the first paint (half a second and more), used on the GUI thread.
+"""
+
+import asyncio
+import logging
+import time
+from collections.abc import Callable
+
+from PySide6.QtWidgets import QDialog, QWidget
+
+from desktop.diagnostics import Hooks, LogFile, Redaction, program_version
+from desktop.headless.runtime import Runtime, start
+from desktop.paths import DataFolder
+from desktop.settings import TRANSCRIPT_ZOOM
+from desktop.ui.conversation_page import ConversationPage
+from desktop.ui.doors import Doors
+from desktop.ui.preferences import LivePreferences
+from desktop.ui.settings_dialog import SettingsDialog
+from desktop.ui.tasks import Tasks
+from desktop.ui.theme import Theme
+from desktop.ui.transcript.highlight import Highlighter
+from desktop.ui.transcript.markdown import MarkdownRenderer
+from desktop.ui.transcript.pane import TranscriptPane
+
+_LOG = logging.getLogger(__name__)
+
+
+class Layers:
+    """Made on the GUI thread once the module is there; `open` makes the rest, `close` ends it.
+
+    `tell(sentence, detail)` may be called on any thread. `theme` gives the look of the moment.
+    """
+
+    def __init__(
+        self,
+        folder: DataFolder,
+        *,
+        tasks: Tasks,
+        preferences: LivePreferences,
+        theme: Callable[[], Theme],
+        tell: Callable[[str, str], None],
+    ) -> None:
+        self._folder = folder
+        self._tasks = tasks
+        self._preferences = preferences
+        self._theme = theme
+        self._tell = tell
+        self._redaction = Redaction()
+        self._hooks = Hooks(tell, self._redaction)
+        self._log_file: LogFile | None = None
+        self._runtime: Runtime | None = None
+        self._renderer = MarkdownRenderer(Highlighter(tasks.start))
+        self._hooks.install()
+        self._hooks.watch(asyncio.get_running_loop())
+
+    async def open(self) -> Runtime:
+        """Makes the folder ready and opens what lies in it. Raises NacreError."""
+        await asyncio.to_thread(self._prepare)
+        self._runtime = await start(self._folder, redaction=self._redaction, has_person=True)
+        self._runtime.watch(asyncio.get_running_loop().call_later, self._tasks.start)
+        return self._runtime
+
+    def doors(self) -> Doors:
+        """What the window gets handed in."""
+        runtime = self._opened()
+        return Doors(
+            commands=runtime.commands,
+            catalogue=runtime.catalogue,
+            reader=runtime.reader,
+            hub=runtime.hub,
+            access=runtime.access,
+            start_tour=runtime.start_tour,
+            rule_words=runtime.rule_words,
+            settings_dialog=self._settings_dialog,
+        )
+
+    def make_page(self, tab_id: str) -> ConversationPage:
+        """The page of one conversation."""
+        doors = self.doors()
+        pane = TranscriptPane(
+            tab_id,
+            theme=self._theme(),
+            reader=doors.reader,
+            hub=doors.hub,
+            start=self._tasks.start,
+            later=asyncio.get_running_loop().call_later,
+        )
+        pane.set_zoom(self._preferences.value(TRANSCRIPT_ZOOM))
+        pane.set_renderer(self._renderer)
+        return ConversationPage(
+            tab_id,
+            theme=self._theme(),
+            tasks=self._tasks,
+            doors=doors,
+            pane=pane,
+            now_ms=now_ms,
+        )
+
+    async def close(self) -> None:
+        """Stops and seals what runs, flushes the log."""
+        if self._runtime is not None:
+            await self._runtime.close()
+
+    def release(self) -> None:
+        """The last thing: hooks and log file."""
+        self._hooks.remove()
+        if self._log_file is not None:
+            self._log_file.close()
+
+    def _settings_dialog(self, parent: QWidget) -> QDialog:
+        access = self._opened().access
+        return SettingsDialog(self._theme(), self._preferences, access, self._tasks, parent)
+
+    def _prepare(self) -> None:
+        try:
+            for notice in self._folder.prepare():
+                self._tell(notice, "")
+        finally:
+            if self._folder.logs.is_dir():
+                self._log_file = LogFile(self._folder.logs, self._redaction)
+                _LOG.info("Nacre %s started", program_version())
+
+    def _opened(self) -> Runtime:
+        if self._runtime is None:
+            raise RuntimeError("used before open")
+        return self._runtime
+
+
+def now_ms() -> int:
+    """Milliseconds UTC."""
+    return time.time_ns() // 1_000_000

@@ -1,0 +1,96 @@
+"""The model over a scope, under Qt's own tester (SPEC Q02, A10)."""
+
+import itertools
+import random
+
+from PySide6.QtCore import QModelIndex, QPersistentModelIndex, Qt
+from PySide6.QtTest import QAbstractItemModelTester
+
+from desktop.core.chunks import System, ToolCall, ToolResult
+from desktop.core.reducer import Dropped
+from desktop.ui.transcript.model import ROW_ROLE
+from tests.ui.transcript.desk import Desk
+
+
+def test_the_tester_finds_no_fault_under_random_append_evict_prepend_and_seal(
+    small_desk: Desk,
+) -> None:
+    """Q02: and persistent indexes stay on their rows."""
+    desk = small_desk
+    desk.say(*[f"row {number}" for number in range(100)])
+    desk.show()
+    tester = QAbstractItemModelTester(
+        desk.model, QAbstractItemModelTester.FailureReportingMode.Warning
+    )
+    tester.setUseFetchMore(False)
+    dice = random.Random(11)
+    numbers = itertools.count()
+    streaming: list[str] = []
+    for _ in range(250):
+        held = [
+            (QPersistentModelIndex(desk.model.index(at)), desk.model.row(at).id)
+            for at in range(0, desk.model.rowCount(), 7)
+        ]
+        match dice.randrange(9):
+            case 0 | 1:
+                desk.say(f"new {next(numbers)}")
+            case 2:
+                streaming.append(f"o{next(numbers)}")
+                desk.open_block(streaming[-1])
+            case 3 if streaming:
+                desk.grow(streaming[0], "text")
+            case 4 if streaming:
+                desk.write([desk.chunk("sealed", id_=streaming.pop(0))])
+            case 5 if streaming:
+                desk.hub.live(desk.tab, Dropped(streaming.pop()))
+            case 6:
+                desk.scope.follow(dice.random() < 0.5)
+            case 7:
+                desk.model.fetch_older()
+            case _:
+                desk.model.fetchMore(QModelIndex())
+        if dice.random() < 0.3:
+            desk.settle()
+        for index, id_ in held:
+            assert not index.isValid() or desk.model.row(index.row()).id == id_
+        assert [row.id for row in desk.model.rows()] == [row.id for row in desk.scope.rows]
+    desk.settle()
+
+
+def test_more_can_be_fetched_only_where_there_are_newer_rows(small_desk: Desk) -> None:
+    desk = small_desk
+    desk.say(*["row"] * 100)
+    view = desk.show()
+    root = QModelIndex()
+    assert not desk.model.canFetchMore(root)
+    view.jump(20)
+    desk.settle()
+    assert desk.model.canFetchMore(root)
+    assert not desk.model.canFetchMore(desk.model.index(0))
+
+
+def test_a_row_has_its_value_and_its_words(desk: Desk) -> None:
+    desk.say("the answer")
+    desk.show()
+    index = desk.model.index(0)
+    assert desk.model.data(index, ROW_ROLE) is desk.model.row(0)
+    assert desk.model.data(index, Qt.ItemDataRole.DisplayRole) == "Answer: the answer"
+    assert desk.model.data(QModelIndex()) is None
+
+
+def test_a_result_changes_the_card_of_its_call(desk: Desk) -> None:
+    desk.say(ToolCall("k", "read_file", {"path": "a.txt"}))
+    desk.show()
+    changed: list[int] = []
+    desk.model.dataChanged.connect(lambda top, bottom: changed.append(top.row()))
+    desk.say(ToolResult("k", "read_file", "text"))
+    assert 0 in changed
+
+
+def test_a_row_that_is_taken_back_is_announced(desk: Desk) -> None:
+    desk.say("one", "two")
+    desk.show()
+    changed: list[int] = []
+    desk.model.dataChanged.connect(lambda top, bottom: changed.append(top.row()))
+    desk.say(System("retracted", "", {"chunkIds": ["n2"]}))
+    assert changed == [1]
