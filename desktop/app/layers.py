@@ -23,6 +23,7 @@ from desktop.ui.theme import Theme
 from desktop.ui.transcript.highlight import Highlighter
 from desktop.ui.transcript.markdown import MarkdownRenderer
 from desktop.ui.transcript.pane import TranscriptPane
+from desktop.ui.welcome import WelcomePage
 
 _LOG = logging.getLogger(__name__)
 
@@ -74,6 +75,7 @@ class Layers:
             start_tour=runtime.start_tour,
             rule_words=runtime.rule_words,
             settings_dialog=self._settings_dialog,
+            welcome_page=self._welcome_page,
         )
 
     def make_page(self, tab_id: str) -> ConversationPage:
@@ -112,6 +114,11 @@ class Layers:
     def _settings_dialog(self, parent: QWidget) -> QDialog:
         access = self._opened().access
         return SettingsDialog(self._theme(), self._preferences, access, self._tasks, parent)
+
+    def _welcome_page(self, parent: QWidget) -> WelcomePage:
+        page = WelcomePage(self._theme(), self._tasks, parent)
+        page.connect_access(self._opened().access)
+        return page
 
     def _prepare(self) -> None:
         try:

@@ -26,6 +26,7 @@ from desktop.settings import FONT_SCALE, REDUCED_MOTION, THEME
 from desktop.ui import asking
 from desktop.ui.main_window import MainWindow
 from desktop.ui.preferences import LivePreferences
+from desktop.ui.shell_style import shell_style
 from desktop.ui.tasks import Tasks
 from desktop.ui.theme import Theme, dress, system_high_contrast, system_scheme, theme_for
 from desktop.ui.window_cache import WindowCache, read_cache, write_cache
@@ -80,7 +81,7 @@ class Program:
         self._quitting: asyncio.Future[None] | None = None
         self._asked = False
         self._theme = self._theme_now()
-        dress(app, self._theme)
+        dress(app, self._theme, shell_style(self._theme))
         self._window = MainWindow(
             theme=self._theme,
             tasks=self._tasks,
@@ -168,7 +169,7 @@ class Program:
         theme = self._theme_now()
         if theme != self._theme:
             self._theme = theme
-            dress(self._app, theme)
+            dress(self._app, theme, shell_style(theme))
             self._window.show_theme(theme)
 
     # -- ending -------------------------------------------------------------------------------

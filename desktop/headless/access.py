@@ -154,11 +154,11 @@ class LiveAccess:
         return await self._in_force.model.check()
 
     async def models(self) -> tuple[ModelInfo, ...]:
-        if self._in_force is None or not self.state().ready:
-            return self._table.infos()
-        infos = await self._in_force.model.models()
+        infos = self._table.infos()
+        if self._in_force is not None and self.state().ready:
+            infos = await self._in_force.model.models()
         self._infos.update({info.id: info for info in infos})
-        return infos
+        return (*infos, *await self._tour.models())
 
     # -- parts --------------------------------------------------------------------------------
 

@@ -27,7 +27,7 @@ from desktop.agent.surroundings import Chosen, Place, Surroundings
 from desktop.core.access import Access
 from desktop.core.errors import StoreError
 from desktop.core.protocols import Catalogue, Commands, LogReader, TurnStore
-from desktop.core.records import Tab, Workspace
+from desktop.core.records import RequestRecord, Tab, Workspace
 from desktop.core.tools import Scene, Tool
 from desktop.credentials.store import SecretStore
 from desktop.diagnostics import Redaction
@@ -230,7 +230,7 @@ async def _join(
         prompt=shipped.prompt,
         publisher=hub,
         approvals=Approvals(log.catalogue, has_person=has_person, new_id=new_id, now_ms=now_ms),
-        tariff=Tariff(usage=usage_of, dollars=prices.of_record),
+        tariff=Tariff(usage=usage_of, dollars=partial(_dollars, prices)),
         new_id=new_id,
         now_ms=now_ms,
         monotonic=time.monotonic,
@@ -278,6 +278,11 @@ def _read_resources(folder: Path) -> _Shipped:
         prompt=(folder / "prompts" / "system.md").read_text("utf-8"),
         tour=tuple((folder / "tour" / "tour.jsonl").read_text("utf-8").splitlines()),
     )
+
+
+def _dollars(prices: PriceTable, record: RequestRecord) -> float | None:
+    """What a request cost; a recording costs nothing."""
+    return 0.0 if record.model == TOUR_MODEL else prices.of_record(record)
 
 
 def _copy_sample(target: Path) -> None:

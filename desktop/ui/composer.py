@@ -224,15 +224,16 @@ class Composer(QFrame):
         self._model.blockSignals(True)
         self._model.clear()
         for info in self._models:
-            self._model.addItem(info.name or info.id, info.id)
+            if not info.recorded:
+                self._model.addItem(info.name or info.id, info.id)
         self._model.blockSignals(False)
         if chosen:
             self.show_choice(chosen, self._effort.currentData() or "", self._mode.currentData())
 
     def show_choice(self, model: str, effort: str, mode: str) -> None:
         """The conversation's model, effort and permission mode."""
-        self._select(self._model, model, model)
         info = next((one for one in self._models if one.id == model), None)
+        self._select(self._model, model, info.name if info else model)
         self._effort.blockSignals(True)
         self._effort.clear()
         for value in ("", *(info.efforts if info else ())):

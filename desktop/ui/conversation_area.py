@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from desktop.ui.welcome import WelcomePage
 
 MakePage = Callable[[str], "ConversationPage"]
+MakeWelcome = Callable[[], "WelcomePage | None"]
 
 
 class ConversationArea(QWidget):
@@ -42,7 +43,7 @@ class ConversationArea(QWidget):
     reordered = Signal(list)
     attach_wanted = Signal(object)
 
-    def __init__(self, theme: Theme, welcome: WelcomePage, parent: QWidget | None = None) -> None:
+    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._pages: dict[str, ConversationPage] = {}
         self._make_page: MakePage | None = None
@@ -50,10 +51,10 @@ class ConversationArea(QWidget):
         self._current = ""
         self.strip = TabStrip(self)
         self.new_page = NewPage(theme, self)
-        self.welcome = welcome
+        self.welcome: WelcomePage | None = None
+        self._make_welcome: MakeWelcome | None = None
         self._stack = QStackedWidget(self)
         self._stack.addWidget(self.new_page)
-        self._stack.addWidget(welcome)
         self._row = QFrame(self)
         self._row.setObjectName("tabRow")
         row = QHBoxLayout(self._row)
@@ -94,6 +95,10 @@ class ConversationArea(QWidget):
     def connect_pages(self, make_page: MakePage) -> None:
         """The doors are there: pages can be made."""
         self._make_page = make_page
+
+    def connect_welcome(self, make_welcome: MakeWelcome) -> None:
+        """How the welcome page is made, should it be needed."""
+        self._make_welcome = make_welcome
 
     def show_tabs(self, tabs: Sequence[Tab]) -> None:
         """The open conversations in the order of the strip."""
@@ -141,6 +146,12 @@ class ConversationArea(QWidget):
         self.shown.emit("")
 
     def show_welcome(self) -> None:
+        if self.welcome is None and self._make_welcome is not None:
+            self.welcome = self._make_welcome()
+            if self.welcome is not None:
+                self._stack.addWidget(self.welcome)
+        if self.welcome is None:
+            return
         self._leave_current()
         self._current = ""
         self._stack.setCurrentWidget(self.welcome)

@@ -118,11 +118,12 @@ class ConversationPage(QWidget):
 
     def save_draft(self) -> None:
         """Keeps what is being written, in a task."""
-        self._tasks.start(self.keep_draft(), "save draft")
+        # The text as it is now: the page may be gone when the task runs.
+        self._tasks.start(self._keep(self.composer.text()), "save draft")
 
     async def keep_draft(self) -> None:
         """Keeps what is being written; raises StoreError when it can't be kept."""
-        await self._doors.catalogue.save_draft(self.tab_id, self.composer.text())
+        await self._keep(self.composer.text())
 
     def stop(self) -> None:
         if self._status.phase == "running":
@@ -133,6 +134,9 @@ class ConversationPage(QWidget):
             self._tasks.start(self._doors.commands.retry(self.tab_id), f"retry {self.tab_id}")
 
     # -- doing --------------------------------------------------------------------------------
+
+    async def _keep(self, draft: str) -> None:
+        await self._doors.catalogue.save_draft(self.tab_id, draft)
 
     async def _open(self) -> None:
         draft = await self._doors.catalogue.draft(self.tab_id)

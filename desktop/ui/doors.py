@@ -8,6 +8,7 @@ from PySide6.QtWidgets import QDialog, QWidget
 from desktop.core.access import Access
 from desktop.core.protocols import Catalogue, Commands, LogReader
 from desktop.feed.hub import Hub
+from desktop.ui.welcome import WelcomePage
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,3 +23,4 @@ class Doors:
     start_tour: Callable[[], Awaitable[str]]
     rule_words: Callable[[str, str], str]
     settings_dialog: Callable[[QWidget], QDialog]
+    welcome_page: Callable[[QWidget], WelcomePage]

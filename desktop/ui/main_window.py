@@ -31,11 +31,9 @@ from desktop.ui.attaching import read_attachment
 from desktop.ui.banner import Banner
 from desktop.ui.conversation_area import ConversationArea
 from desktop.ui.preferences import LivePreferences
-from desktop.ui.shell_style import shell_style
 from desktop.ui.sidebar import Sidebar
 from desktop.ui.tasks import Tasks
 from desktop.ui.theme import Theme
-from desktop.ui.welcome import WelcomePage
 from desktop.ui.window_cache import WindowCache
 
 if TYPE_CHECKING:
@@ -45,6 +43,7 @@ if TYPE_CHECKING:
     from desktop.core.status import TabStatus
     from desktop.ui.conversation_area import MakePage
     from desktop.ui.doors import Doors
+    from desktop.ui.welcome import WelcomePage
 
 ZOOM_STEP = 10
 
@@ -77,11 +76,10 @@ class MainWindow(QMainWindow):
         self._may_close = False
         self.banner = Banner(theme, self)
         self.sidebar = Sidebar(theme, self)
-        self.area = ConversationArea(theme, WelcomePage(theme, tasks, self), self)
+        self.area = ConversationArea(theme, self)
         self._build()
         self._actions = build_menus(self, self._slots())
         self._wire()
-        self.show_theme(theme)
         self._restore()
         self._show_new_ready()
 
@@ -94,7 +92,7 @@ class MainWindow(QMainWindow):
         self._doors = doors
         self._scratch = scratch
         self.area.connect_pages(make_page)
-        self.area.welcome.connect_access(doors.access)
+        self.area.connect_welcome(self._make_welcome)
         for action in self._actions.values():
             action.setEnabled(True)
         self._unsubscribes.append(doors.hub.subscribe(self))
@@ -109,8 +107,8 @@ class MainWindow(QMainWindow):
         self.banner.say(sentence, detail)
 
     def show_theme(self, theme: Theme) -> None:
+        """The application has been dressed anew; what paints itself follows."""
         self._theme = theme
-        self.setStyleSheet(shell_style(theme))
         self.sidebar.set_theme(theme)
         self.area.new_page.composer.set_theme(theme)
         for page in self.area.pages():
@@ -315,6 +313,14 @@ class MainWindow(QMainWindow):
             self.area.show_new()
             self._tasks.start(self._load_models(self._doors), "load models")
 
+    def _make_welcome(self) -> WelcomePage | None:
+        if self._doors is None:
+            return None
+        page = self._doors.welcome_page(self)
+        page.entered.connect(self._entered)
+        page.tour_wanted.connect(self._play_tour)
+        return page
+
     # -- showing ------------------------------------------------------------------------------
 
     def _shown(self, tab_id: str) -> None:
@@ -439,8 +445,6 @@ class MainWindow(QMainWindow):
         self.area.attach_wanted.connect(self._attach)
         self.area.new_page.begin_wanted.connect(self._begin)
         self.area.new_page.folder_wanted.connect(self._open_folder)
-        self.area.welcome.entered.connect(self._entered)
-        self.area.welcome.tour_wanted.connect(self._play_tour)
 
     def _slots(self) -> dict[str, Callable[[], object]]:
         """What each declared action does."""

@@ -247,6 +247,7 @@ class PermissionBar(QFrame):
         row.setSpacing(theme.space_8)
         self._why = QLineEdit(self._deny_row)
         self._why.setObjectName("denyReason")
+        self._why.setAccessibleName(self.tr("What the agent should do instead"))
         self._why.setPlaceholderText(self.tr("What should the agent do instead? (may stay empty)"))
         self._why.returnPressed.connect(self._deny_now)
         deny = self._button(self.tr("Deny"), "denyNow")
@@ -284,7 +285,7 @@ class PermissionBar(QFrame):
         self._detail.setExtraSelections(marks)
 
     def _fit_detail(self) -> None:
-        lines = min(_LINES_SHOWN, self._detail.document().blockCount() + 1)
+        lines = min(_LINES_SHOWN, self._detail.document().blockCount())
         height = self._detail.fontMetrics().lineSpacing() * max(2, lines)
         margin = round(self._detail.document().documentMargin() * 2)
         self._detail.setFixedHeight(height + margin)

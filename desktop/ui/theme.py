@@ -209,15 +209,16 @@ def system_high_contrast(hints: QStyleHints) -> bool:
     return hints.accessibility().contrastPreference() == Qt.ContrastPreference.HighContrast
 
 
-def dress(app: QApplication, theme: Theme) -> None:
-    """Gives the whole application this look: font, palette and style sheet.
+def dress(app: QApplication, theme: Theme, more: str = "") -> None:
+    """Gives the whole application this look: font, palette and style sheet (with `more` rules).
 
     With high contrast the palette stays the system's own.
     """
     app.setFont(theme.font())
     if not theme.high_contrast:
         app.setPalette(palette_of(theme))
-    app.setStyleSheet(style_sheet(theme))
+    # Once for all: a second sheet on the window would polish every widget again.
+    app.setStyleSheet(style_sheet(theme) + more)
 
 
 def palette_of(theme: Theme) -> QPalette:

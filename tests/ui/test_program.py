@@ -62,6 +62,8 @@ def enter(
     app = QApplication.instance()
     assert isinstance(app, QApplication)
     font, palette, sheet = app.font(), app.palette(), app.styleSheet()
+    quits = app.quitOnLastWindowClosed()
+    app.setQuitOnLastWindowClosed(False)  # as the program's root does
     people: list[Person] = []
 
     def begin(server: MessagesServer | None = None) -> Person:
@@ -74,6 +76,7 @@ def enter(
     yield begin
     for person in people:
         person.give_up()
+    app.setQuitOnLastWindowClosed(quits)
     app.setFont(font)
     app.setPalette(palette)
     app.setStyleSheet(sheet)
@@ -386,7 +389,7 @@ def test_c25_reopened_in_mid_stream_it_shows_all_of_it_so_far(home: Home, enter:
         person.do("reopen_tab")
         person.wait(lambda: answers(person) == ["0123456789ab" * 5])
         server.release("second")
-        person.wait(lambda: person.idle())
+        person.wait(person.idle)
         assert answers(person) == ["0123456789ab" * 6]
         assert person.leave() == 0
     assert spoken(sealed(home, tab_id))[1:] == [("text", "0123456789ab" * 6)]
@@ -455,10 +458,8 @@ def test_a_local_server_needs_its_address_only(without_key: Home, enter: Enter) 
         person.begin("hello")
         person.wait(lambda: person.reads("From this computer.") and person.idle())
         assert person.leave() == 0
-    kept = without_key.rows("select value from settings where key = 'access.base_url'")
-    assert [
-        json.loads(row["value"]) if row["value"][0] == '"' else row["value"] for row in kept
-    ] == [server.base_url]
+    query = f"select value from settings where key = '{BASE_URL.key}'"
+    assert [row["value"] for row in without_key.rows(query)] == [server.base_url]
 
 
 def test_the_tour_plays_to_its_end_and_says_that_it_is_a_recording(
@@ -469,7 +470,7 @@ def test_the_tour_plays_to_its_end_and_says_that_it_is_a_recording(
     person.wait(lambda: person.shows("transcript"))
     assert "recording" in person.tabs.tabText(0)
     tab_id = person.tab_ids()[0]
-    person.wait(lambda: outcomes(without_key, tab_id) == ["done"])
+    person.wait(lambda: outcomes(without_key, tab_id) == ["done"] and person.idle())
     assert person.leave() == 0
     rows = sealed(without_key, tab_id)
     results = [data for kind, data in rows if kind == "tool_result"]

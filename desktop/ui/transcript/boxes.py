@@ -6,6 +6,7 @@ depends on the row, what stands around it, and whether the person unfolded it.
 
 import json
 import logging
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Literal, assert_never
@@ -65,6 +66,8 @@ OUTPUT_LINES = 20
 LIVE_LINES = 3
 DIFF_SHOWN = 60
 REASON_LIMIT = 300
+
+_UNFIT = re.compile("[\\0\ud800-\udfff]")
 
 Fold = Literal["folded", "open", "all"]
 Spot = tuple[int, int]
@@ -579,11 +582,10 @@ _SIGN_INKS = {"+": "success", "-": "danger"}
 
 def cleaned(text: str) -> str:
     """Text that Qt can hold: lone surrogates become U+FFFD, NUL too."""
-    if text.isascii() and "\0" not in text:
+    if _UNFIT.search(text) is None:
         return text
-    return (
-        text.encode("utf-16", "surrogatepass").decode("utf-16", "replace").replace("\0", "\ufffd")
-    )
+    whole = text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+    return whole.replace("\0", "\ufffd")
 
 
 def _line_end(text: str, near: int) -> int:

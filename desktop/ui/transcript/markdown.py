@@ -21,6 +21,7 @@ from PySide6.QtGui import (
     QTextCursor,
     QTextFrameFormat,
     QTextLength,
+    QTextList,
     QTextListFormat,
     QTextTableFormat,
 )
@@ -126,7 +127,8 @@ class MarkdownWriter:
         return [*self._final, *self._tail]
 
     def write(self, text: str, *, finished: bool) -> None:
-        text = text.replace("\r\n", "\n").replace("\r", "\n")
+        if "\r" in text:
+            text = text.replace("\r\n", "\n").replace("\r", "\n")
         if finished:
             self._finish(text)
             return
@@ -472,7 +474,8 @@ class _Prose:
             place += 1
         self._cursor.endEditBlock()
         last = self._document.lastBlock()
-        if not last.text() and last.blockNumber() and last.textList() is None:
+        bullets: QTextList | None = last.textList()
+        if not last.text() and last.blockNumber() and bullets is None:
             self._shrink(last)
 
     def _token(self, token: Token) -> None:
@@ -524,7 +527,7 @@ class _Prose:
         else:
             self._cursor.insertBlock(block)
         self._cursor.setBlockCharFormat(self._letters[-1])
-        current = self._cursor.currentList()
+        current: QTextList | None = self._cursor.currentList()
         if starts_item:
             self._join_item(block)
         elif current is not None:

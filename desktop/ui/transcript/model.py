@@ -196,7 +196,7 @@ class TranscriptModel(QAbstractListModel):
         ids = self._errors()
         for row in rows:
             call = call_of(row)
-            if call in known.calls:
+            if call is not None and call in known.calls:
                 ids.add(known.calls[call])
             if isinstance(row, LogChunk) and isinstance(row.data, ToolCall):
                 result = known.results.get(row.data.call_id)

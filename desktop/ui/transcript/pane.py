@@ -71,7 +71,7 @@ class TranscriptPane(QWidget):
         model, self._model = self._model, None
         if model is None:
             return
-        self._state = self.view.state()
+        self._state = self.view.view_state()
         self.view.show_model(None)
         model.detach()
         model.scope.close()

@@ -8,6 +8,7 @@ is its only writer. The scroll bar counts rows of the whole log, never pixels, s
 
 import logging
 from collections import OrderedDict
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from PySide6.QtCore import (
@@ -174,7 +175,7 @@ class TranscriptView(QListView):
                 self._go_to_wanted()
         self._lay_out()
 
-    def state(self) -> ViewState:
+    def view_state(self) -> ViewState:
         """Where the person is now, for `show_model` later."""
         seq = self._anchor_seq
         return ViewState(self._following, seq, self._offset, tuple(self._folds.items()))
@@ -248,9 +249,15 @@ class TranscriptView(QListView):
         self._remeasure()
 
     def _remeasure(self) -> None:
+        """Everything looks different now: all is made anew."""
+        self._boxes.clear()
+        self._stale.clear()
+        self._rewrap()
+
+    def _rewrap(self) -> None:
         """All heights are others now; the anchor keeps its share of its row."""
         before = self._layout.placed[0].height if self._layout.placed else 0
-        self._forget_all()
+        self._heights.clear()
         at = self._anchor_row()
         if not self._following and before and at is not None:
             self._offset = round(self._offset * self._height(at) / before)
@@ -385,10 +392,10 @@ class TranscriptView(QListView):
         rows = self._rows
         if rows is None:
             return
-        pins = {rows.row(one.row).id for one in self._layout.placed}
-        pins.update(self._selection.ids)
+        seen = frozenset(rows.row(one.row).id for one in self._layout.placed)
+        pins = seen | self._selection.ids
         if pins != self._pins:
-            self._pins = frozenset(pins)
+            self._pins = pins
             rows.scope.pin(pins)
 
     def _prefetch(self) -> None:
@@ -574,14 +581,16 @@ class TranscriptView(QListView):
         self._layout = replace(self._layout, placed=())
         self._clock.mark()
 
-    def dataChanged(self, top: Index, bottom: Index, roles: list[int] | None = None) -> None:
+    def dataChanged(
+        self, topLeft: Index, bottomRight: Index, roles: Sequence[int] | None = None
+    ) -> None:
         del roles
         rows = self._rows
         if rows is None:
             return
         seen = {one.row for one in self._layout.placed}
         dirty = False
-        for at in range(top.row(), bottom.row() + 1):
+        for at in range(topLeft.row(), bottomRight.row() + 1):
             self._stale.add(rows.row(at).id)
             # A row off the screen is only marked: its text waits in the block (A10).
             dirty = dirty or at in seen
@@ -646,7 +655,7 @@ class TranscriptView(QListView):
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
         if event.oldSize().width() != event.size().width():
-            self._remeasure()
+            self._rewrap()
         else:
             self._lay_out()
 

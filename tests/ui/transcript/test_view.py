@@ -438,7 +438,7 @@ def test_the_position_is_kept_while_another_conversation_is_shown(small_desk: De
     view.scroll_by(17)
     desk.settle()
     before = top_of(view)
-    state = view.state()
+    state = view.view_state()
     view.show_model(None)
     desk.model.detach()
     desk.scope.close()

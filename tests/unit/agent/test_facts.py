@@ -7,7 +7,7 @@ from pathlib import Path
 from desktop.agent import facts
 from desktop.agent.facts import Facts
 from desktop.core.chunks import System
-from tests.unit.core.rows import log
+from tests.unit.core.rows import log, row
 
 NOW = Facts("2026-11-29", "TestOS 1", "/work", is_git=False)
 
@@ -30,10 +30,7 @@ def test_only_what_changed_is_told_and_only_once() -> None:
     assert news is not None
     assert "auto" in news.text
     assert "2026" not in news.text
-    assert (
-        facts.news(log(*((row.role, row.data) for row in rows), ("system", news)), NOW, "auto")
-        is None
-    )
+    assert facts.news([*rows, row(2, "system", news)], NOW, "auto") is None
 
 
 def test_a_fact_without_fields_tells_nothing() -> None:

@@ -1,15 +1,18 @@
 """Turns read as conversations: what is asked, what is laid down, and in which order."""
 
 import asyncio
+from collections.abc import AsyncIterator, Sequence
 from pathlib import Path
 
 import pytest
 
-from desktop.core.chunks import ErrorNote, Opaque, System, Text, Thinking
+from desktop.core.chunks import ErrorNote, LogChunk, Opaque, System, Text, Thinking
 from desktop.core.errors import ModelUnavailable, NacreError
 from desktop.core.events import BlockDelta, BlockStarted
+from desktop.core.model import RequestOptions
 from desktop.core.reducer import Dropped, Opened, Sealed
 from tests.fakes.models import (
+    Batch,
     Gate,
     ScriptedModel,
     begins,
@@ -419,7 +422,16 @@ async def test_several_conversations_run_side_by_side(tmp_path: Path) -> None:
 
 @played
 async def test_a_stream_is_closed_when_its_message_is_over(tmp_path: Path) -> None:
-    model = ScriptedModel([[*says("Hello."), [BlockDelta(0, "too late")]]])
+    class Holding(ScriptedModel):
+        """Keeps its stream, so that nothing but closing closes it."""
+
+        def respond(
+            self, chunks: Sequence[LogChunk], options: RequestOptions
+        ) -> AsyncIterator[Batch]:
+            self.stream = super().respond(chunks, options)
+            return self.stream
+
+    model = Holding([[*says("Hello."), [BlockDelta(0, "too late")]]])
     stage = Stage(tmp_path, model)
     await stage.tab()
     await stage.run("Hi")

@@ -191,7 +191,8 @@ def test_a_command_that_ignores_the_polite_signal_is_killed(
 def test_children_without_the_mark_are_found_by_their_group(use: Use, shell: Shell) -> None:
     outcome = use(shell, command="env -i sleep 605 & echo $!; sleep 606", timeout=1)
     assert facts(outcome, "timedOut") == (True,)
-    assert not psutil.pid_exists(int(outcome.text.split()[0]))
+    child = int(outcome.text.split()[0])
+    wait_until(lambda: not psutil.pid_exists(child))
 
 
 @pytest.mark.parametrize(
@@ -277,7 +278,8 @@ from pathlib import Path
 from desktop.core.tools import Scene
 from desktop.tools.builtin.shell import Shell
 async def main():
-    scene = Scene(Path(sys.argv[1]), Path(sys.argv[1]), {"PATH": os.environ["PATH"], "NACRE_TEST_FOLDER": sys.argv[2]})
+    environment = {"PATH": os.environ["PATH"], "NACRE_TEST_FOLDER": sys.argv[2]}
+    scene = Scene(Path(sys.argv[1]), Path(sys.argv[1]), environment)
     shell = Shell()
     act = await shell.prepare({"command": "sleep 600 & echo"}, scene)
     await shell.run(act, scene, lambda text: None)

@@ -1,0 +1,46 @@
+"""Qt's application, the one loop, and the program on it."""
+
+import asyncio
+import os
+import sys
+from collections.abc import Callable
+
+os.environ.setdefault("QT_API", "pyside6")
+
+import qasync
+from PySide6.QtWidgets import QApplication
+
+from desktop import paths
+from desktop.app.display import display_problem
+from desktop.app.program import Program
+from desktop.app.threads import DaemonThreads
+
+
+def open_window(
+    data_dir: str | None,
+    *,
+    selftest: str | None = None,
+    on_first_paint: Callable[[], None] | None = None,
+) -> int:
+    """See `desktop.app.run_window`."""
+    problem = display_problem(os.environ, sys.platform)
+    if problem:
+        print(f"nacre: {problem}", file=sys.stderr)
+        return 1
+    choice = paths.choose(data_dir)
+    app = QApplication(sys.argv[:1])
+    app.setApplicationName("Nacre")
+    app.setDesktopFileName("nacre")
+    app.setQuitOnLastWindowClosed(False)
+    loop = qasync.QEventLoop(app)
+    loop.set_default_executor(DaemonThreads())
+    asyncio.set_event_loop(loop)
+    with loop:
+        program = Program(
+            app,
+            choice.folder,
+            notices=choice.notices,
+            selftest=selftest,
+            on_first_paint=on_first_paint,
+        )
+        return loop.run_until_complete(program.run())

@@ -1,0 +1,134 @@
+"""What the transcript costs, as ratios of two sizes measured in the same run.
+
+The tail of a long log over that of a short one, a delta of a long answer over one of a short
+answer, and counts that do not depend on the machine.
+"""
+
+import asyncio
+import itertools
+import os
+import time
+from collections.abc import Callable, Coroutine
+from statistics import median
+from typing import Any
+
+os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
+
+from PySide6.QtWidgets import QApplication
+
+from desktop.core.chunks import NewChunk, Text
+from desktop.feed.hub import Hub
+from desktop.feed.scope import Scope
+from desktop.ui.theme import Theme, theme_for
+from desktop.ui.transcript.highlight import Highlighter
+from desktop.ui.transcript.markdown import MarkdownRenderer, MarkdownWriter, parser
+from desktop.ui.transcript.model import TranscriptModel
+from desktop.ui.transcript.pieces import Paper
+from desktop.ui.transcript.view import TranscriptView
+from tests.bench import Figure
+from tests.fakes.stores import MemoryLog
+
+ROUNDS = 7
+BLOCK = "A paragraph with **bold** words and `code`.\n\n- one\n- two\n\n```python\nx = 1\n```\n\n"
+DELTA = "twelve chars"
+
+
+def figures() -> list[Figure]:
+    existing = QApplication.instance()
+    app = existing if isinstance(existing, QApplication) else QApplication([])
+    theme = theme_for("light", app.palette())
+    short, _, _ = tail(theme, 100)
+    long, built, seen = tail(theme, 100_000)
+    return [
+        Figure("transcript.tail_100k_vs_100", long / short, "x", 1.5),
+        Figure("transcript.documents_over_rows_seen", built - seen, "documents", 2),
+        Figure(
+            "transcript.delta_400kb_vs_4kb", delta(theme, 400_000) / delta(theme, 4_000), "x", 3
+        ),
+        Figure(
+            "transcript.blocks_80kb_vs_40kb",
+            blocks(theme, 80_000) / blocks(theme, 40_000),
+            "x",
+            2.5,
+        ),
+    ]
+
+
+def tail(theme: Theme, rows: int) -> tuple[float, int, int]:
+    """Median seconds from opening to the painted tail; documents built; rows on the screen."""
+    return asyncio.run(_tail(theme, rows))
+
+
+async def _tail(theme: Theme, rows: int) -> tuple[float, int, int]:
+    ids = itertools.count()
+    log = MemoryLog(now_ms=lambda: 0, new_id=lambda: f"id{next(ids)}")
+    workspace = await log.catalogue.scratch_workspace()
+    tab = (await log.catalogue.create_tab(workspace.id)).id
+    await log.session(tab).append(
+        [NewChunk(f"n{number}", "t", "assistant", Text(BLOCK)) for number in range(rows)]
+    )
+    times: list[float] = []
+    built = seen = 0
+    for _ in range(ROUNDS):
+        tasks: list[asyncio.Task[Any]] = []
+        start = _starter(tasks)
+        view = TranscriptView(theme)
+        view.set_renderer(MarkdownRenderer(Highlighter(lambda work, name: work.close())))
+        view.resize(900, 800)
+        began = time.perf_counter()
+        loop = asyncio.get_running_loop()
+        scope = Scope(tab, log.reader, Hub(), start=start, later=loop.call_later)
+        scope.open()
+        await asyncio.gather(*tasks)
+        model = TranscriptModel(scope)
+        view.show_model(model)
+        view.grab()
+        times.append(time.perf_counter() - began)
+        built, seen = (
+            view.documents_built,
+            sum(
+                len(box.pieces)
+                for one in view.layout_now.placed
+                if (box := view.box_of(model.row(one.row).id)) is not None
+            ),
+        )
+        view.show_model(None)
+        model.detach()
+        scope.close()
+    return median(times), built, seen
+
+
+def _starter(
+    tasks: list[asyncio.Task[Any]],
+) -> Callable[[Coroutine[Any, Any, None], str], object]:
+    def start(work: Coroutine[Any, Any, None], name: str) -> None:
+        tasks.append(asyncio.get_running_loop().create_task(work, name=name))
+
+    return start
+
+
+def delta(theme: Theme, size: int) -> float:
+    """Median seconds of one more delta at the end of an answer of this size."""
+    writer = MarkdownWriter(Paper(theme), parser())
+    text = ""
+    while len(text) < size:
+        text += BLOCK
+        writer.write(text, finished=False)
+    times: list[float] = []
+    for _ in range(60):
+        text += DELTA
+        began = time.perf_counter()
+        writer.write(text, finished=False)
+        for piece in writer.pieces[-2:]:
+            piece.lay_out(760)
+        times.append(time.perf_counter() - began)
+    return median(times)
+
+
+def blocks(theme: Theme, size: int) -> int:
+    """How many blocks were made while an answer of this size streamed in parts of 64 letters."""
+    writer = MarkdownWriter(Paper(theme), parser())
+    text = BLOCK * (size // len(BLOCK))
+    for end in range(64, len(text), 64):
+        writer.write(text[:end], finished=False)
+    return writer.renders
