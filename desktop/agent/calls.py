@@ -18,7 +18,7 @@ from desktop.core.chunks import LogChunk, NewChunk, ToolCall, ToolResult
 from desktop.core.conversation import started_mark
 from desktop.core.errors import StoreError, ToolFailed
 from desktop.core.reducer import Grew, Opened
-from desktop.core.tools import ToolOutcome
+from desktop.core.tools import Stopped, ToolOutcome
 
 END_WITHIN = 0.8  # seconds that a stopped tool has to end, before its result is written without it
 
@@ -178,6 +178,8 @@ class Calls:
             outcome = await self._attempt(job)
         except ToolFailed as error:
             return _failed(str(error))
+        except Stopped as stopped:
+            return _Brought(stopped.outcome, await self._kept(stopped.outcome))
         except StoreError as error:
             self._trouble = error
             return _failed(NOT_RECORDED)

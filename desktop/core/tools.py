@@ -51,6 +51,14 @@ class ToolOutcome:
     full: Path | None = None
 
 
+class Stopped(Exception):
+    """A run that was cancelled ends with what it had brought until then, when it can say it."""
+
+    def __init__(self, outcome: ToolOutcome) -> None:
+        super().__init__("stopped")
+        self.outcome = outcome
+
+
 class Tool(Protocol):
     """A thing the model may do. `prepare` touches nothing; `run` does just what was prepared."""
 
@@ -64,6 +72,7 @@ class Tool(Protocol):
     async def run(self, act: Act, scene: Scene, report: Callable[[str], None]) -> ToolOutcome:
         """Does it. `report` takes live output, from the loop's thread. Raises ToolFailed.
 
-        Cancelling the task ends it within a second and leaves no child process.
+        Cancelling the task ends it within a second and leaves no child process; it may then raise
+        Stopped instead of CancelledError.
         """
         ...

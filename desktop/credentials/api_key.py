@@ -5,7 +5,6 @@ only to the environment's server or to the provider. No sentence of this module 
 of a key (SPEC K01).
 """
 
-import hashlib
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -56,14 +55,12 @@ class Endpoint:
 class Credential:
     """A key for one endpoint. `secret` is None exactly when `source` is `none`.
 
-    `fingerprint` (8 hex digits, not reversible, "" without a key) tells accounts apart in the log.
     `problem` is the keyring's state where that is why there is no key.
     """
 
     endpoint: Endpoint
     source: Source
     secret: Secret | None = None
-    fingerprint: str = ""
     problem: Status | None = None
 
 
@@ -114,22 +111,9 @@ async def resolve(
     return _found(endpoint, "keyring", kept, store)
 
 
-def fingerprint(secret: Secret, endpoint: Endpoint) -> str:
-    """8 hex digits of a keyed hash over server and key: the same account gives the same stamp.
-
-    32 bits fit far too many keys to find the one, and nothing of the key can be read from them.
-    """
-    digest = hashlib.blake2b(
-        f"{endpoint.account}\0{secret.reveal()}".encode("utf-8", "surrogatepass"),
-        digest_size=4,
-        key=b"nacre account stamp",
-    )
-    return digest.hexdigest()
-
-
 def _found(endpoint: Endpoint, source: Source, secret: Secret, store: SecretStore) -> Credential:
     store.forget(secret)
-    return Credential(endpoint, source, secret, fingerprint(secret, endpoint))
+    return Credential(endpoint, source, secret)
 
 
 def _from_environment(text: str) -> Secret:

@@ -169,9 +169,8 @@ class LiveAccess:
 
     async def _tried(self, endpoint: Endpoint, secret: Secret | None) -> Failure | None:
         """One cheap call with a candidate, which is not kept by this."""
-        fingerprint = api_key.fingerprint(secret, endpoint) if secret else ""
         source = "session" if secret else "none"
-        model = self._model(endpoint, Credential(endpoint, source, secret, fingerprint))
+        model = self._model(endpoint, Credential(endpoint, source, secret))
         try:
             return await model.check()
         finally:

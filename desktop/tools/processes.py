@@ -40,6 +40,8 @@ _WATCHER = r"""
 exec 3<&0
 (
   read -r group mark <&3 || exit 0
+  # An empty mark would be found in every process of the machine.
+  [ -n "$mark" ] || exit 0
   read -r done <&3 && exit 0
   marked() {
     for file in $(grep -lsaF "$mark" /proc/[0-9]*/environ 2>/dev/null); do

@@ -288,6 +288,8 @@ class PermissionBar(QFrame):
         lines = min(_LINES_SHOWN, self._detail.document().blockCount())
         height = self._detail.fontMetrics().lineSpacing() * max(2, lines)
         margin = round(self._detail.document().documentMargin() * 2)
-        self._detail.setFixedHeight(height + margin)
+        # Qt wants one pixel more than the lines need, else it scrolls, and "always" waits for that.
+        frame = self._detail.frameWidth() * 2 + 1
+        self._detail.setFixedHeight(height + margin + frame)
         self._detail.verticalScrollBar().setValue(0)
         self._seen_all = False

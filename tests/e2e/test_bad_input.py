@@ -20,6 +20,7 @@ from typing import Any
 
 import pytest
 
+from desktop.settings import TOOL_OUTPUT_LIMIT
 from tests.e2e.nacre import SECONDS, Ended, Home, ended
 from tests.fakes.messages_api import MessagesServer, Reply, assert_extends, reply, text, tool_use
 
@@ -36,8 +37,7 @@ def test_a_folder_that_vanished_between_two_turns_is_told_to_the_model(home: Hom
         reply(
             tool_use("list_dir", {"path": "."}),
             tool_use("read_file", {"path": "notes.txt"}),
-            tool_use("shell", {"command": "pwd"}),
-            tool_use("write_file", {"path": "new.txt", "content": "x"}),
+            tool_use("glob", {"pattern": "*"}),
         ),
         reply("Your folder is gone."),
     ]
@@ -49,9 +49,7 @@ def test_a_folder_that_vanished_between_two_turns_is_told_to_the_model(home: Hom
     assert_calm(home, found)
     assert found.code == 0
     assert server.rejected == []
-    answers = results(home)
-    assert [one["isError"] for one in answers][:3] == [True, True, True]
-    assert all("Traceback" not in one["result"] for one in answers)
+    assert [one["isError"] for one in results(home)] == [True, True, True]
     assert_extends(server.requests[0].json, server.requests[1].json)
     assert_extends(server.requests[1].json, server.requests[2].json)
 
@@ -98,7 +96,7 @@ def test_a_file_that_cannot_be_read_is_an_error_for_the_model(
     assert found.code == 0
     (result,) = results(home)
     assert result["isError"] is True
-    assert "odd" in result["result"]
+    assert "odd" in result["result"] or "nowhere" in result["result"]
 
 
 # -- what the model and its tools say ---------------------------------------------------------
@@ -128,7 +126,10 @@ def test_three_hundred_megabytes_of_broken_text_stay_small(home: Home) -> None:
     command += "for i in $(seq 300); do cat junk; done; echo the very end"
     script = [reply(tool_use("shell", {"command": command})), reply("That was a lot.")]
     with MessagesServer(script) as server:
-        process = replace(home, base_url=server.base_url).start(
+        there = replace(home, base_url=server.base_url)
+        assert there.nacre("doctor").code == 0
+        set_setting(home, TOOL_OUTPUT_LIMIT.key, "1")
+        process = there.start(
             *("run", "--json", "--permission", "auto", "--workspace", str(home.workspace), "go")
         )
         with memory_watched(process) as peaks:
@@ -142,8 +143,9 @@ def test_three_hundred_megabytes_of_broken_text_stay_small(home: Home) -> None:
     assert "caf\ufffd" in result["result"]
     assert result["result"].rstrip().endswith("the very end")
     assert len(result["result"]) < MEGABYTE
+    assert home.database.stat().st_size < MEGABYTE
     assert sum(path.stat().st_size for path in home.data.rglob("*") if path.is_file()) < (
-        100 * MEGABYTE
+        10 * MEGABYTE
     )
 
 
@@ -173,7 +175,7 @@ def test_a_database_locked_in_mid_answer_loses_nothing_that_was_shown(home: Home
     script = [reply(text("All of this was shown.")).gate_after(4, "mid"), reply("Going on.")]
     with MessagesServer(script) as server:
         there = replace(home, base_url=server.base_url)
-        process = there.start("run", "--json", "--workspace", str(home.workspace), "begin")
+        process = there.start("run", "--workspace", str(home.workspace), "begin")
         server.wait_at_gate("mid", timeout=SECONDS)
         with locked(home.database):
             server.release("mid")
@@ -185,7 +187,7 @@ def test_a_database_locked_in_mid_answer_loses_nothing_that_was_shown(home: Home
         second = go_on(there, "and now?")
         assert second.code == 0, second.err
     assert server.rejected == []
-    shown = "".join(one["text"] for one in found.named("chunk-delta"))
+    shown = found.out.strip()
     assert shown == "All of this was shown."
     texts = [json.loads(row["data_json"])["text"] for row in home.rows() if row["type"] == "text"]
     assert texts == ["begin", shown, "and now?", "Going on."]
@@ -196,9 +198,10 @@ def test_a_full_data_folder_is_told_and_after_making_room_it_goes_on(home: Home)
         there = replace(home, base_url=server.base_url)
         assert there.run("one").code == 0
         before = [row["id"] for row in home.rows()]
+        tab = tab_of(home)
         filler = home.data / "filler"
         fill(filler)
-        found = go_on(there, "two")
+        found = there.nacre("run", *tab, "two")
         assert "no room" in found.err.lower(), found.err
         assert found.code == 1
         assert "Traceback" not in found.err
@@ -234,8 +237,9 @@ def test_a_read_only_data_folder_can_be_looked_at_and_says_why_not_more(home: Ho
     with small_disk(home.data, "20m"), MessagesServer() as server:
         there = replace(home, base_url=server.base_url)
         assert there.run("one").code == 0
+        tab = tab_of(home)
         remount(home.data, "ro")
-        found = go_on(there, "two")
+        found = there.nacre("run", *tab, "two")
         assert found.code == 1
         assert str(home.data) in found.err
         assert "Traceback" not in found.err
@@ -264,12 +268,15 @@ def test_a09_a_database_of_a_newer_version_is_refused_and_not_touched(home: Home
     assert len(server.requests) == 1
 
 
-@pytest.mark.parametrize("content", [b"not a database, but my notes\n" * 200, b"\0" * 8192, b"x"])
+@pytest.mark.parametrize(
+    "content", [b"not a database, but my notes\n" * 200, b"\0" * 8192, b"x" * 99]
+)
 def test_a_file_that_is_no_database_is_refused_and_not_touched(home: Home, content: bytes) -> None:
     home.data.mkdir(mode=0o700)
     home.database.write_bytes(content)
+    there = replace(home, base_url="http://127.0.0.1:9")
     for command in (("run", "--workspace", str(home.workspace), "one"), ("tabs",)):
-        found = home.nacre(*command)
+        found = there.nacre(*command)
         assert found.code == 1, found.err
         assert str(home.database) in found.err
         assert "Traceback" not in found.err
@@ -302,6 +309,12 @@ def tab_of(home: Home) -> tuple[str, str]:
 def go_on(home: Home, text_: str) -> Ended:
     """The next turn of the one conversation."""
     return home.nacre("run", *tab_of(home), text_)
+
+
+def set_setting(home: Home, key: str, value: str) -> None:
+    """A setting as the settings dialog keeps it."""
+    with contextlib.closing(sqlite3.connect(home.database)) as connection, connection:
+        connection.execute("insert into settings (key, value) values (?, ?)", (key, value))
 
 
 def results(home: Home) -> list[dict[str, Any]]:

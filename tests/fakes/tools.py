@@ -6,7 +6,7 @@ from pathlib import Path
 
 from desktop.core.chunks import Json
 from desktop.core.permissions import Act, ActKind
-from desktop.core.tools import Scene, ToolOutcome, ToolSpec
+from desktop.core.tools import Scene, Stopped, ToolOutcome, ToolSpec
 from tests.fakes.models import Gate
 
 Answer = Callable[[Json], ToolOutcome | Exception]
@@ -16,7 +16,7 @@ class ScriptedTool:
     """`ran` holds the arguments of every run, `ended` the names of how they ended.
 
     `gates` waits by the value of the argument `at`; `deaf` ignores being cancelled until its gate
-    opens.
+    opens. `half` is what it has brought when it is cancelled.
     """
 
     def __init__(
@@ -31,6 +31,7 @@ class ScriptedTool:
         coverable_by: tuple[str, ...] = (),
         prepare_fails: Exception | None = None,
         says: tuple[str, ...] = (),
+        half: ToolOutcome | None = None,
     ) -> None:
         self._name = name
         self._kind: ActKind = kind
@@ -41,6 +42,7 @@ class ScriptedTool:
         self._coverable_by = coverable_by
         self._prepare_fails = prepare_fails
         self._says = says
+        self._half = half
         self.ran: list[Json] = []
         self.cancelled = 0
 
@@ -77,6 +79,8 @@ class ScriptedTool:
                 await gate.wait()
         except asyncio.CancelledError:
             self.cancelled += 1
+            if self._half is not None:
+                raise Stopped(self._half) from None
             if not self._deaf or gate is None:
                 raise
             await gate.wait()

@@ -14,7 +14,8 @@ from typing import Any, TypeVar
 
 import qasync
 from PySide6.QtCore import QMimeData, QPoint, Qt
-from PySide6.QtGui import QAction, QGuiApplication
+from PySide6.QtGui import QAction, QGuiApplication, QKeySequence
+from PySide6.QtTest import QTest
 from PySide6.QtWidgets import (
     QAbstractButton,
     QApplication,
@@ -166,6 +167,10 @@ class Person:
 
     def part_enabled(self, name: str) -> bool:
         return any(one.isEnabled() for one in self.parts(QAbstractButton, name))
+
+    def keys(self, sequence: str) -> None:
+        """Presses a shortcut, such as `Ctrl+W`, where the focus is."""
+        self._now(lambda: QTest.keySequence(self.composer, QKeySequence(sequence)))
 
     def do(self, name: str) -> None:
         """Chooses an entry of a menu."""

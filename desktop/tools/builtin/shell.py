@@ -1,6 +1,5 @@
 """The tool `shell`: one command line in the workspace, kept from hanging and growing."""
 
-import asyncio
 import os
 import shutil
 import uuid
@@ -11,7 +10,7 @@ from typing import cast
 from desktop.core.chunks import Json
 from desktop.core.errors import ToolFailed
 from desktop.core.permissions import Act
-from desktop.core.tools import Scene, ToolOutcome, ToolSpec
+from desktop.core.tools import Scene, Stopped, ToolOutcome, ToolSpec
 from desktop.tools import arguments as given
 from desktop.tools import commands
 from desktop.tools.output import Drain, Kept
@@ -38,14 +37,6 @@ _SPEC = ToolSpec(
         "required": ["command"],
     },
 )
-
-
-class Stopped(asyncio.CancelledError):
-    """The cancellation of a run, with what the command had brought until then."""
-
-    def __init__(self, outcome: ToolOutcome) -> None:
-        super().__init__("stopped")
-        self.outcome = outcome
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,13 +9,14 @@ is shown plainly (TRANSCRIPT §2). This module loads markdown-it: only the root 
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, cast
 
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
 from PySide6.QtCore import Qt
 from PySide6.QtGui import (
     QFont,
+    QTextBlock,
     QTextBlockFormat,
     QTextCharFormat,
     QTextCursor,
@@ -125,6 +126,11 @@ class MarkdownWriter:
     @property
     def pieces(self) -> Sequence[Piece]:
         return [*self._final, *self._tail]
+
+    @property
+    def finished_pieces(self) -> Sequence[Piece]:
+        """What no later text can change."""
+        return self._final
 
     def write(self, text: str, *, finished: bool) -> None:
         if "\r" in text:
@@ -474,8 +480,7 @@ class _Prose:
             place += 1
         self._cursor.endEditBlock()
         last = self._document.lastBlock()
-        bullets: QTextList | None = last.textList()
-        if not last.text() and last.blockNumber() and bullets is None:
+        if not last.text() and last.blockNumber() and not _in_list(last):
             self._shrink(last)
 
     def _token(self, token: Token) -> None:
@@ -726,6 +731,12 @@ _ALIGNMENTS = {
     "center": Qt.AlignmentFlag.AlignHCenter,
     "right": Qt.AlignmentFlag.AlignRight,
 }
+
+
+def _in_list(block: QTextBlock) -> bool:
+    # Qt says None here, whatever its types say.
+    bullets = cast("object", block.textList())
+    return bullets is not None
 
 
 def _closing(tokens: Sequence[Token], start: int, type_: str) -> int:

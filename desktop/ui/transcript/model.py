@@ -113,6 +113,11 @@ class TranscriptModel(QAbstractListModel):
     def context(self) -> Context:
         return Context(self.relations(), self._status)
 
+    @property
+    def frame_due(self) -> bool:
+        """Whether growth waits to be announced with the next frame."""
+        return self._clock.running
+
     def detach(self) -> None:
         """Hears nothing more; the scope may go."""
         self.scope.listen(None)

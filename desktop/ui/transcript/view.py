@@ -204,6 +204,11 @@ class TranscriptView(QListView):
         return self._layout
 
     @property
+    def frame_due(self) -> bool:
+        """Whether something is waiting for the next frame."""
+        return self._clock.running
+
+    @property
     def boxes_alive(self) -> int:
         return len(self._boxes)
 
@@ -759,7 +764,7 @@ class TranscriptView(QListView):
         return super().viewportEvent(event)
 
     def _show_tip(self, event: QHelpEvent) -> None:
-        hit = self._hit(QPointF(event.pos()))
+        hit = self.hit_at(QPointF(event.pos()))
         row = self._row_at(event.pos().y())
         if hit is not None and hit.kind == "link":
             QToolTip.showText(event.globalPos(), hit.value, self)
@@ -789,7 +794,7 @@ class TranscriptView(QListView):
         if self._selecting and event.buttons() & Qt.MouseButton.LeftButton:
             self._extend_selection(event.position())
             return
-        hit = self._hit(event.position())
+        hit = self.hit_at(event.position())
         target = hit.value if hit is not None and hit.kind == "link" else ""
         if target != self._hovered:
             self._hovered = target
@@ -820,7 +825,7 @@ class TranscriptView(QListView):
     def mouseDoubleClickEvent(self, event: QMouseEvent) -> None:
         """Marks the word."""
         found = self._box_at(event.position().y())
-        hit = self._hit(event.position())
+        hit = self.hit_at(event.position())
         if found is None or hit is None or hit.kind != "text":
             self.mousePressEvent(event)
             return
@@ -831,7 +836,7 @@ class TranscriptView(QListView):
         self.viewport().update()
 
     def _click(self, at: QPointF) -> None:
-        hit = self._hit(at)
+        hit = self.hit_at(at)
         row = self._row_at(at.y())
         if hit is None or row is None:
             return
@@ -846,7 +851,7 @@ class TranscriptView(QListView):
             case "retry":
                 self.retry_requested.emit()
             case "all":
-                self._fold(row.id, "all")
+                self.set_fold(row.id, "all")
             case "fold":
                 self._current = row.id
                 self._toggle(row.id)
@@ -870,21 +875,20 @@ class TranscriptView(QListView):
     # Folding
 
     def _toggle(self, id_: str) -> None:
-        self._fold(id_, "open" if self._folds.get(id_, "folded") == "folded" else "folded")
+        self.set_fold(id_, "open" if self._folds.get(id_, "folded") == "folded" else "folded")
 
-    def _fold(self, id_: str, fold: Fold) -> None:
-        """The row itself stays where it is: only what is below it moves."""
+    def set_fold(self, id_: str, fold: Fold) -> None:
+        """Folds or unfolds. The row stays where it is: only what is below it moves."""
         at = self._rows.place(id_) if self._rows is not None else None
         if at is None:
             return
-        y = next((one.y for one in self._layout.placed if one.row == at), None)
+        seen = any(one.row == at for one in self._layout.placed)
         self._folds[id_] = fold
         self._boxes.pop(id_, None)
         self._heights.pop(id_, None)
-        if self._following and y is not None and not self._fits_whole():
+        if seen and self._following and not self._fits_whole():
+            # Whoever opens something reads it: the end must not pull it away.
             self._let_go()
-        if y is not None and not self._following:
-            self._anchor_id, self._anchor_seq, self._offset = id_, self._seq_of(at), -y
         self._lay_out()
 
     # Selection
@@ -953,7 +957,8 @@ class TranscriptView(QListView):
             return None
         return row, self._box(row), placed.y
 
-    def _hit(self, at: QPointF) -> Hit | None:
+    def hit_at(self, at: QPointF) -> Hit | None:
+        """What lies under a point of the viewport."""
         found = self._box_at(at.y())
         left, width = self._column()
         if found is None or not left <= at.x() < left + width:

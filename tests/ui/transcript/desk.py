@@ -6,6 +6,7 @@ from collections.abc import Callable, Coroutine, Sequence
 from typing import Any
 
 import qasync
+from PySide6.QtCore import QModelIndex
 from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
@@ -13,6 +14,7 @@ from desktop.core.chunks import NewChunk, Payload, Role, System, Text, ToolResul
 from desktop.core.records import Receipt
 from desktop.core.reducer import Grew, Opened
 from desktop.feed.hub import Hub
+from desktop.feed.rows import OpenRow
 from desktop.feed.scope import Scope
 from desktop.feed.window import Limits
 from desktop.ui.theme import Theme, theme_for
@@ -132,8 +134,23 @@ class Desk:
         self.run(quiet())
 
     def _busy(self) -> bool:
-        clocks = (self.view._clock if self.view else None, self.model._clock)
-        return any(clock is not None and clock.running for clock in clocks)
+        return self.model.frame_due or (self.view is not None and self.view.frame_due)
+
+    def seq_at(self, at: int) -> int:
+        """The seq of the sealed row at this place of the model."""
+        row = self.model.row(at)
+        assert not isinstance(row, OpenRow)
+        return row.seq
+
+    def changes(self) -> list[int]:
+        """The rows that the model announces as changed, from now on."""
+        heard: list[int] = []
+
+        def hear(top: QModelIndex, bottom: QModelIndex) -> None:
+            heard.extend(range(top.row(), bottom.row() + 1))
+
+        self.model.dataChanged.connect(hear)
+        return heard
 
     def close(self) -> None:
         if self.view is not None:

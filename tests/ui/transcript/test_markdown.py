@@ -78,7 +78,7 @@ def streamed(paper: Paper, text: str, sizes: list[int]) -> MarkdownWriter:
         at += sizes[number % len(sizes)]
         number += 1
         writer.write(text[:at], finished=False)
-        now = shape(writer._final)
+        now = shape(list(writer.finished_pieces))
         assert now[: len(finished)] == finished
         finished = now
         for piece in writer.pieces:
@@ -224,10 +224,11 @@ def test_numbers_of_a_list_go_on_where_they_begin(paper: Paper) -> None:
 
 def test_a_block_that_never_ends_is_looked_at_less_and_less(paper: Paper) -> None:
     """F-R03: a list of thousands of lines, one delta a line."""
-    writer = MarkdownWriter(paper, parser())
+    markdown = parser()
+    writer = MarkdownWriter(paper, markdown)
     looks: list[int] = []
-    parse = writer._parser.parse
-    writer._parser.parse = lambda text, env: looks.append(len(text)) or parse(text, env)  # type: ignore[method-assign]
+    parse = markdown.parse
+    markdown.parse = lambda text, env: looks.append(len(text)) or parse(text, env)  # type: ignore[method-assign]
     text = ""
     for number in range(1_500):
         text += f"- item number {number} of a long list\n"

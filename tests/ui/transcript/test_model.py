@@ -81,8 +81,7 @@ def test_a_row_has_its_value_and_its_words(desk: Desk) -> None:
 def test_a_result_changes_the_card_of_its_call(desk: Desk) -> None:
     desk.say(ToolCall("k", "read_file", {"path": "a.txt"}))
     desk.show()
-    changed: list[int] = []
-    desk.model.dataChanged.connect(lambda top, bottom: changed.append(top.row()))
+    changed = desk.changes()
     desk.say(ToolResult("k", "read_file", "text"))
     assert 0 in changed
 
@@ -90,7 +89,6 @@ def test_a_result_changes_the_card_of_its_call(desk: Desk) -> None:
 def test_a_row_that_is_taken_back_is_announced(desk: Desk) -> None:
     desk.say("one", "two")
     desk.show()
-    changed: list[int] = []
-    desk.model.dataChanged.connect(lambda top, bottom: changed.append(top.row()))
+    changed = desk.changes()
     desk.say(System("retracted", "", {"chunkIds": ["n2"]}))
     assert changed == [1]

@@ -6,6 +6,7 @@ from pathlib import Path
 from desktop.core.chunks import Text, Thinking
 from desktop.core.conversation import unanswered_calls
 from desktop.core.events import BlockDelta, BlockStarted
+from desktop.core.tools import ToolOutcome
 from tests.fakes.models import (
     Gate,
     ScriptedModel,
@@ -114,6 +115,20 @@ async def test_running_tools_are_cancelled_and_answered(tmp_path: Path) -> None:
     assert stage.supervisor.status(stage.tab_id).questions == ()
     assert stage.story[-1] == "end stopped"
     await stage.run("Go on")
+
+
+@played
+async def test_what_a_stopped_tool_had_brought_is_its_result(tmp_path: Path) -> None:
+    gate = Gate()
+    half = ToolOutcome("printed so far\n[Stopped by the person.]", is_error=True)
+    tool = ScriptedTool("look", gates={"x": gate}, half=half)
+    stage = Stage(tmp_path, ScriptedModel([calls(call("c1", "look", {"at": "x"}))]), [tool])
+    await stage.tab()
+    await stage.send("Hi")
+    await gate.reached()
+    await stage.supervisor.stop(stage.tab_id)
+    assert results(stage.rows)["c1"].result == half.text
+    assert not unanswered_calls(stage.rows)
 
 
 @played

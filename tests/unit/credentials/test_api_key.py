@@ -232,26 +232,6 @@ class TestResolve:
         assert "Zq9" not in redaction.clean("a line with Zq9-odd in it")
 
 
-class TestFingerprint:
-    def test_it_is_eight_hex_digits_and_the_same_each_time(self) -> None:
-        stamp = api_key.fingerprint(Secret(KEY), PROVIDER)
-        assert len(stamp) == 8
-        assert set(stamp) <= set("0123456789abcdef")
-        assert stamp == api_key.fingerprint(Secret(KEY), PROVIDER)
-
-    def test_it_never_changes_between_versions(self) -> None:
-        """The log holds it for ever: thinking goes back only to the account it came from."""
-        assert api_key.fingerprint(Secret("a-key"), PROVIDER) == "4e055d97"
-
-    def test_another_key_or_server_has_another(self) -> None:
-        stamps = {
-            api_key.fingerprint(Secret(key), endpoint)
-            for key in (KEY, f"{KEY}x")
-            for endpoint in (PROVIDER, LOCAL)
-        }
-        assert len(stamps) == 4
-
-
 def resolve(
     store: SecretStore, environment: dict[str, str], endpoint: Endpoint = PROVIDER
 ) -> Credential:

@@ -4,6 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from desktop.feed.rows import Row
 from desktop.feed.window import (
     DEFAULT_LIMIT,
     End,
@@ -107,7 +108,7 @@ def test_a_window_stays_contiguous_within_its_limit_and_keeps_what_is_pinned(
     """C20: whatever is read, in whatever order."""
     window = holding(limit, limit=limit, first=1000)
     pins = frozenset({f"c{pin}"})
-    mirror = list(window.rows)
+    mirror: list[Row] = list(window.rows)
     for move, count in moves:
         first, last = window.first_seq, window.last_seq
         assert first is not None and last is not None
