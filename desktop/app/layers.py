@@ -13,7 +13,7 @@ from PySide6.QtWidgets import QDialog, QWidget
 from desktop.diagnostics import Hooks, LogFile, Redaction, program_version
 from desktop.headless.runtime import Runtime, start
 from desktop.paths import DataFolder
-from desktop.settings import TRANSCRIPT_ZOOM
+from desktop.settings import SHOW_THINKING, TRANSCRIPT_ZOOM
 from desktop.ui.conversation_page import ConversationPage
 from desktop.ui.doors import Doors
 from desktop.ui.preferences import LivePreferences
@@ -90,6 +90,7 @@ class Layers:
             later=asyncio.get_running_loop().call_later,
         )
         pane.set_zoom(self._preferences.value(TRANSCRIPT_ZOOM))
+        pane.set_thinking_open(self._preferences.value(SHOW_THINKING))
         pane.set_renderer(self._renderer)
         return ConversationPage(
             tab_id,

@@ -101,6 +101,13 @@ def call_of(row: Row) -> str | None:
     return None
 
 
+def is_thinking(row: Row) -> bool:
+    """Whether the row is a piece of the model's thinking, whole or streaming."""
+    if isinstance(row, OpenRow):
+        return row.block.opened.type == "thinking"
+    return isinstance(row, LogChunk) and row.type == "thinking"
+
+
 def is_silent(row: Row) -> bool:
     """Whether the row takes no space whatever stands beside it.
 

@@ -24,7 +24,14 @@ from PySide6.QtWidgets import (
 )
 
 from desktop.core.errors import NacreError
-from desktop.settings import EFFORT, MODEL, PERMISSION_MODE, SEND_KEY, TRANSCRIPT_ZOOM
+from desktop.settings import (
+    EFFORT,
+    MODEL,
+    PERMISSION_MODE,
+    SEND_KEY,
+    SHOW_THINKING,
+    TRANSCRIPT_ZOOM,
+)
 from desktop.ui import asking
 from desktop.ui.actions import build_menus, shortcut_lines
 from desktop.ui.attaching import read_attachment
@@ -358,6 +365,9 @@ class MainWindow(QMainWindow):
             with_ctrl = self._preferences.value(SEND_KEY) == "ctrl-enter"
             for composer in (self.area.new_page.composer, *(p.composer for p in self.area.pages())):
                 composer.field.send_with_ctrl = with_ctrl
+        if key == SHOW_THINKING.key:
+            for page in self.area.pages():
+                page.pane.set_thinking_open(self._preferences.value(SHOW_THINKING))
         if key == TRANSCRIPT_ZOOM.key:
             for page in self.area.pages():
                 page.pane.set_zoom(self._preferences.value(TRANSCRIPT_ZOOM))

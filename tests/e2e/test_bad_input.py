@@ -141,7 +141,7 @@ def test_three_hundred_megabytes_of_broken_text_stay_small(home: Home) -> None:
     (result,) = results(home)
     assert result["isError"] is False
     assert "caf\ufffd" in result["result"]
-    assert result["result"].rstrip().endswith("the very end")
+    assert "the very end" in result["result"][-500:]
     assert len(result["result"]) < MEGABYTE
     assert home.database.stat().st_size < MEGABYTE
     assert sum(path.stat().st_size for path in home.data.rglob("*") if path.is_file()) < (

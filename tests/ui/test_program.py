@@ -516,7 +516,7 @@ def test_u07_ten_megabytes_become_an_attachment_that_is_sent_byte_for_byte(
     assert took < 5
     leaves = [block.get("text", "") for block in server.requests[0].last_blocks]
     assert any(one.endswith(big) for one in leaves)
-    (row,) = [data for kind, data in sealed(home, tab_id) if data.get("attachments")]
+    (row,) = [data for _, data in sealed(home, tab_id) if data.get("attachments")]
     assert row["text"] == "read this"
 
 

@@ -91,6 +91,9 @@ class TranscriptPane(QWidget):
     def set_zoom(self, percent: int) -> None:
         self.view.set_zoom(percent)
 
+    def set_thinking_open(self, is_open: bool) -> None:
+        self.view.set_thinking_open(is_open)
+
     def set_renderer(self, renderer: Renderer) -> None:
         """Text is rendered from now on; `rendered` says that it is."""
         self.rendered = True

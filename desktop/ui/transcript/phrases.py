@@ -24,6 +24,7 @@ from desktop.core.chunks import (
 )
 from desktop.core.status import TabStatus
 from desktop.feed.rows import OpenRow, Relations, Row, takes_space
+from desktop.ui.visible import visible
 from desktop.ui.words import seconds, size
 
 SPOKEN_LIMIT = 2_000
@@ -124,7 +125,7 @@ _VERBS: dict[str, tuple[Callable[[Json], str], str, str, str]] = {
 }
 _BARE: dict[str, tuple[str, str]] = {
     "read_file": ("Read a file", "Reading a file"),
-    "list_dir": ("Listed a folder", "Listing a folder"),
+    "list_dir": ("Listed the folder", "Listing the folder"),
     "glob": ("Looked for files", "Looking for files"),
     "grep": ("Searched in files", "Searching in files"),
     "write_file": ("Wrote a file", "Writing a file"),
@@ -140,7 +141,9 @@ def headline(call: Call) -> str:
     if known is None:
         return say("Using {0}" if active else "Used {0}").format(call.name)
     which, done, doing, failed = known
-    thing = which(call.arguments) or ("." if call.name == "list_dir" else "")
+    thing = visible(which(call.arguments))
+    if call.name == "list_dir" and thing == ".":
+        thing = ""
     if not thing or call.state == "preparing":
         bare = _BARE[call.name]
         return say(bare[1] if active else bare[0])

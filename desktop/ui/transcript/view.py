@@ -53,7 +53,7 @@ from PySide6.QtWidgets import (
 )
 
 from desktop.core.chunks import LogChunk
-from desktop.feed.rows import OpenRow, Row, takes_space
+from desktop.feed.rows import OpenRow, Row, is_thinking, takes_space
 from desktop.ui.theme import Theme
 from desktop.ui.transcript.anchor import Layout, Placed, from_anchor, from_end
 from desktop.ui.transcript.boxes import Box, Fold, Maker
@@ -106,6 +106,7 @@ class TranscriptView(QListView):
         self._heights: OrderedDict[str, int] = OrderedDict()
         self._stale: set[str] = set()
         self._folds: dict[str, Fold] = {}
+        self._thinking_open = False
         self._following = True
         self._anchor_id = ""
         self._anchor_seq = 0
@@ -188,6 +189,12 @@ class TranscriptView(QListView):
         """Scales the transcript's text; 100 is as designed."""
         self._zoom = percent / 100
         self._take_theme()
+
+    def set_thinking_open(self, is_open: bool) -> None:
+        """Whether thinking stands open unless the person folds it."""
+        if is_open != self._thinking_open:
+            self._thinking_open = is_open
+            self._remeasure()
 
     def set_renderer(self, renderer: Renderer) -> None:
         """Markdown and colours from now on; what is on the screen is drawn again."""
@@ -295,6 +302,14 @@ class TranscriptView(QListView):
             height = self._box(row).height
         return height + end
 
+    def _fold_of(self, row: Row) -> Fold:
+        usual: Fold = "open" if self._thinking_open and is_thinking(row) else "folded"
+        return self._folds.get(row.id, usual)
+
+    def _row_of(self, id_: str) -> Row | None:
+        at = self._rows.place(id_) if self._rows is not None else None
+        return self._rows.row(at) if self._rows is not None and at is not None else None
+
     def _box(self, row: Row) -> Box:
         rows = self._rows
         assert rows is not None
@@ -303,7 +318,7 @@ class TranscriptView(QListView):
         if box is not None and row.id in self._stale:
             box = self._renewed(box, row)
         if box is None:
-            box = self._maker.make(row, rows.context(), self._folds.get(row.id, "folded"))
+            box = self._maker.make(row, rows.context(), self._fold_of(row))
             self.documents_built += box.documents
         elif box.width == width and row.id not in self._stale:
             self._boxes.move_to_end(row.id)
@@ -875,7 +890,9 @@ class TranscriptView(QListView):
     # Folding
 
     def _toggle(self, id_: str) -> None:
-        self.set_fold(id_, "open" if self._folds.get(id_, "folded") == "folded" else "folded")
+        row = self._row_of(id_)
+        if row is not None:
+            self.set_fold(id_, "open" if self._fold_of(row) == "folded" else "folded")
 
     def set_fold(self, id_: str, fold: Fold) -> None:
         """Folds or unfolds. The row stays where it is: only what is below it moves."""

@@ -45,7 +45,7 @@ def done(name: str, text: str = "", **more: object) -> ToolResult:
     ("name", "arguments", "result", "said"),
     [
         ("read_file", {"path": "notes.txt"}, done("read_file", "a\nb"), "Read notes.txt | 2 lines"),
-        ("list_dir", {}, done("list_dir", "a"), "Listed . | 1 line"),
+        ("list_dir", {}, done("list_dir", "a"), "Listed the folder | 1 line"),
         ("glob", {"pattern": "*.py"}, done("glob", "a"), "Looked for “*.py” | 1 line"),
         ("grep", {"pattern": "def"}, done("grep", ""), "Searched for “def” | 0 lines"),
         ("write_file", {"path": "a"}, done("write_file"), "Wrote a | "),
@@ -55,6 +55,12 @@ def done(name: str, text: str = "", **more: object) -> ToolResult:
             {"command": "pytest -q\nls"},
             done("shell", shell_output={"exitCode": 0, "durationMs": 1_500}),
             "Ran `pytest -q` | 1.5 s",
+        ),
+        (
+            "shell",
+            {"command": "ls\u00a0\u202e-l"},
+            done("shell", shell_output={"exitCode": 0}),
+            "Ran `ls‹NBSP›‹U+202E›-l` | ",
         ),
         (
             "shell",

@@ -231,6 +231,26 @@ def test_a_short_first_page_loads_more_until_the_screen_is_filled(small_desk: De
     assert view.layout_now.placed
 
 
+def test_thinking_stands_open_where_the_person_wants_it_and_can_still_be_folded(
+    desk: Desk,
+) -> None:
+    desk.say(Thinking("A long thought.\n\nAnd another."), "Answer.")
+    view = desk.show()
+    row = desk.model.row(0)
+
+    def height() -> int:
+        desk.settle()
+        box = view.box_of(row.id)
+        assert box is not None
+        return box.height
+
+    folded = height()
+    view.set_thinking_open(True)
+    assert height() > folded
+    view.set_fold(row.id, "folded")
+    assert height() == folded
+
+
 def test_unfolding_leaves_the_card_where_it_is(desk: Desk) -> None:
     desk.say(*texts(20))
     desk.say(ToolCall("k", "shell", {"command": "ls"}), ToolResult("k", "shell", "a\n" * 60))
