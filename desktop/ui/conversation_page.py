@@ -7,7 +7,7 @@ loaded when it comes into view and let go when it leaves it (SPEC U09).
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from PySide6.QtCore import Signal
+from PySide6.QtCore import QTimer, Signal
 from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
 
 from desktop.core.chunks import LogChunk, Text
@@ -26,6 +26,8 @@ from desktop.ui.queue_bar import QueueBar
 from desktop.ui.tasks import Tasks
 from desktop.ui.theme import Theme
 from desktop.ui.transcript.pane import TranscriptPane
+
+ELSEWHERE_MS = 5_000
 
 
 class ConversationPage(QWidget):
@@ -61,6 +63,9 @@ class ConversationPage(QWidget):
         self._build(theme)
         self._wire()
         self._status = TabStatus(tab_id)
+        # Only while another process runs the conversation: looks whether it has let go.
+        self._look_again = QTimer(self, interval=ELSEWHERE_MS)
+        self._look_again.timeout.connect(self._ask_again)
         self._unsubscribe = doors.hub.subscribe(self, tab_id=tab_id)
         known = doors.hub.last_status(tab_id)
         self.status(known or doors.commands.status(tab_id))
@@ -79,6 +84,10 @@ class ConversationPage(QWidget):
     def status(self, status: TabStatus) -> None:
         """What the conversation does now."""
         self._status = status
+        if status.phase != "elsewhere":
+            self._look_again.stop()
+        elif not self._look_again.isActive():
+            self._look_again.start()
         self.activity.show_status(status)
         self.permission_bar.show_questions(status.questions)
         self.queue_bar.show_queue(status.queue, held=status.held)
@@ -114,6 +123,7 @@ class ConversationPage(QWidget):
     def close_page(self) -> None:
         """Ends everything of the page; the conversation itself goes on."""
         self._unsubscribe()
+        self._look_again.stop()
         self.pane.leave()
 
     def save_draft(self) -> None:
@@ -147,6 +157,12 @@ class ConversationPage(QWidget):
         for row in page.rows:
             if isinstance(row, LogChunk):
                 self._remember(row)
+
+    def _ask_again(self) -> None:
+        self._tasks.start(self._ask_again_now(), f"look again at {self.tab_id}")
+
+    async def _ask_again_now(self) -> None:
+        self.status(await self._doors.commands.open(self.tab_id))
 
     def _send(self, text: str, attachments: list[dict[str, Any]]) -> None:
         if self._sending:

@@ -28,22 +28,6 @@ pytestmark = pytest.mark.keyring
 
 KEY = "key-Zq9xYw77aaBB"
 ACCOUNT = "anthropic@api.anthropic.com"
-PASSWORD = b"tests"
-
-# A bus that starts nothing by itself, so that a service that is gone stays gone.
-BUS = """<!DOCTYPE busconfig PUBLIC "-//freedesktop//DTD D-Bus Bus Configuration 1.0//EN"
- "http://www.freedesktop.org/standards/dbus/1.0/busconfig.dtd">
-<busconfig>
-  <type>session</type>
-  <listen>unix:path={socket}</listen>
-  <auth>EXTERNAL</auth>
-  <policy context="default">
-    <allow send_destination="*" eavesdrop="true"/>
-    <allow eavesdrop="true"/>
-    <allow own="*"/>
-  </policy>
-</busconfig>
-"""
 
 Daemon = AbstractContextManager["subprocess.Popen[bytes]"]
 
@@ -62,38 +46,15 @@ def bare_bus(monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
         monkeypatch.delenv("PYTHON_KEYRING_BACKEND", raising=False)
         monkeypatch.delenv("DISPLAY", raising=False)
         monkeypatch.delenv("WAYLAND_DISPLAY", raising=False)
-        config = folder / "bus.conf"
-        config.write_text(BUS.format(socket=folder / "run" / "bus"), "utf-8")
-        command = ["dbus-daemon", f"--config-file={config}", "--nofork", "--print-address"]
-        running = private_session.running(command, dict(os.environ), stdout=subprocess.PIPE)
-        with running as daemon:
-            assert daemon.stdout is not None
-            address = daemon.stdout.readline().decode().strip()
-            assert address, "dbus-daemon did not start"
+        with private_session.session_bus(folder, dict(os.environ)) as address:
             monkeypatch.setenv("DBUS_SESSION_BUS_ADDRESS", address)
             yield folder
 
 
-@contextmanager
-def keyring_daemon() -> Generator["subprocess.Popen[bytes]"]:
-    """An unlocked gnome-keyring on the bus of this process's environment."""
-    command = ["gnome-keyring-daemon", "--foreground", "--unlock", "--components=secrets"]
-    environment = dict(os.environ)
-    with private_session.running(command, environment, stdin=subprocess.PIPE) as daemon:
-        assert daemon.stdin is not None
-        daemon.stdin.write(PASSWORD)
-        daemon.stdin.close()
-        private_session.wait_until_unlocked(environment["DBUS_SESSION_BUS_ADDRESS"])
-        try:
-            yield daemon
-        finally:
-            if daemon.poll() is None:
-                daemon.send_signal(signal.SIGCONT)
-
-
 @pytest.fixture
 def start_daemon(bare_bus: Path) -> Callable[[], Daemon]:
-    return keyring_daemon
+    """Starts an unlocked gnome-keyring on the bus of this process's environment."""
+    return lambda: private_session.keyring_daemon(dict(os.environ))
 
 
 @pytest.fixture

@@ -277,7 +277,11 @@ class Person:
     def ended(self) -> int:
         """Waits for the end of the program and lets its window go; the exit code."""
         self._run(asyncio.wait_for(asyncio.shield(self._life), SECONDS))
+        # Gone before the next one opens: an application's style goes through all windows there are.
+        deleted: list[bool] = []
+        self.window.destroyed.connect(lambda: deleted.append(True))
         self.window.deleteLater()
+        self._run(until(lambda: deleted, SECONDS))
         return self._life.result()
 
     def gone(self) -> bool:

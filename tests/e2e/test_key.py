@@ -1,0 +1,72 @@
+"""A key from the keyring to the wire: the real program, a real Secret Service, a real server."""
+
+import os
+import subprocess
+import sys
+from dataclasses import replace
+
+import pytest
+
+from tests.e2e.nacre import Home
+from tests.fakes.messages_api import MessagesServer, reply, text, tool_use
+
+KEY = "keyring-key-0123456789"
+
+PUT = """
+import asyncio, os, sys
+from desktop.credentials.api_key import choose_endpoint
+from desktop.credentials.secret import Secret
+from desktop.credentials.store import SecretStore
+
+async def main():
+    store = SecretStore()
+    await store.put(choose_endpoint(os.environ, "").account, Secret(sys.argv[1]))
+    store.close()
+
+asyncio.run(main())
+"""
+
+
+@pytest.mark.keyring
+def test_k01_a_key_in_the_keyring_is_used_and_leaves_no_trace(
+    home: Home, secret_service: dict[str, str]
+) -> None:
+    bus = {
+        name: secret_service[name]
+        for name in ("DBUS_SESSION_BUS_ADDRESS", "XDG_RUNTIME_DIR")
+        if name in secret_service
+    }
+    with MessagesServer([reply(text("Hello."))]) as server:
+        there = replace(home, base_url=server.base_url, key="", extra=bus)
+        subprocess.run(
+            [sys.executable, "-c", PUT, KEY],
+            env={**there.environment(), "PYTHONPATH": os.pathsep.join(sys.path)},
+            check=True,
+            timeout=60,
+        )
+        found = there.run("hello")
+        doctor = there.nacre("doctor", "--json")
+    assert found.code == 0, found.err
+    assert server.requests[-1].headers["authorization"] == f"Bearer {KEY}"
+    assert '"key": "keyring"' in doctor.out
+    for path in home.data.rglob("*"):
+        if path.is_file():
+            assert KEY.encode() not in path.read_bytes(), path
+    assert KEY not in found.out + found.err + doctor.out + doctor.err
+
+
+def test_k01_the_environments_key_never_reaches_a_command_of_the_agent(home: Home) -> None:
+    script = [
+        reply(
+            tool_use("shell", {"command": "env; cat /proc/self/environ"}), stop_reason="tool_use"
+        ),
+        reply(text("Done.")),
+    ]
+    with MessagesServer(script) as server:
+        there = replace(home, base_url=server.base_url)
+        found = there.run("look around", "--permission", "auto")
+    assert found.code == 0, found.err
+    results = [row["data_json"] for row in home.rows() if row["type"] == "tool_result"]
+    assert len(results) == 1
+    assert "PATH" in results[0]
+    assert there.key not in results[0]
