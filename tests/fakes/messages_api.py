@@ -13,6 +13,7 @@ It knows nothing of Nacre; the format of a script file is told in `tests.fakes.s
 from __future__ import annotations
 
 import argparse
+import signal
 import sys
 import threading
 from pathlib import Path
@@ -104,6 +105,8 @@ def main(arguments: list[str] | None = None) -> int:
     except OSError as error:
         print(f"port {options.port} can't be used: {error.strerror}", file=sys.stderr)
         return 2
+    # A shell starts what runs in the background with interrupts ignored.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     print(server.base_url, flush=True)
     try:
         threading.Event().wait()

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 import qasync
-from PySide6.QtCore import QMimeData, QPoint, Qt
+from PySide6.QtCore import QPoint, Qt
 from PySide6.QtGui import QAction, QGuiApplication, QKeySequence
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import (
@@ -131,10 +131,11 @@ class Person:
 
     def paste(self, text: str) -> None:
         """Pastes into the message field, as Ctrl+V does."""
-        data = QMimeData()
-        data.setText(text)
-        QGuiApplication.clipboard().setMimeData(data)
+        clipboard = QGuiApplication.clipboard()
+        # Not `setMimeData`: the object would die twice, at the end of the process.
+        clipboard.setText(text)
         self._now(self.composer.paste)
+        clipboard.clear()
 
     def clear(self) -> None:
         """Empties the message field."""

@@ -127,9 +127,20 @@ def _fitted(body: str, match: re.Match[str], new: str) -> str:
     final = ends[len(ends) - old.count("\n", len(old) - after) :] if after else []
     middle = new.count("\n") - len(start) - len(final)
     style = _style(body, match, ends, len(start))
-    all_ends = iter([*start, *[style] * middle, *final])
-    first, *rest = new.split("\n")
-    return first + "".join(next(all_ends) + line for line in rest)
+    return _joined(new.split("\n"), [*start, *[style] * middle, *final], body[: match.start()][-1:])
+
+
+def _joined(lines: list[str], ends: list[str], before: str) -> str:
+    """Lines with ends between them; `before` is the character in front.
+
+    Where an empty line would let a CR and an LF meet, they would become one line end: the LF then
+    follows the CR's example.
+    """
+    joined = lines[0]
+    for end, line in zip(ends, lines[1:], strict=True):
+        meets = (joined or before).endswith("\r") and end == "\n"
+        joined += ("\r" if meets else end) + line
+    return joined
 
 
 def _shared(one: str, other: str) -> int:

@@ -19,7 +19,7 @@ from PySide6.QtCore import (
 
 from desktop.core.chunks import ErrorNote, LogChunk, System, ToolCall
 from desktop.core.status import TabStatus
-from desktop.feed.rows import OpenRow, Relations, Row, call_of, relations
+from desktop.feed.rows import OpenRow, Relations, Row, call_of, relations, takes_space
 from desktop.feed.scope import (
     Change,
     Changed,
@@ -104,6 +104,18 @@ class TranscriptModel(QAbstractListModel):
             if not isinstance(row, OpenRow) and row.seq >= seq:
                 return at
         return None
+
+    def seq_of(self, at: int) -> int:
+        """The seq of a row; an open row's is what it would get."""
+        row = self._rows[at]
+        if not isinstance(row, OpenRow):
+            return row.seq
+        sealed = len(self.scope.window.rows)
+        return (self.scope.window.last_seq or 0) + at - sealed + 1
+
+    def takes_space(self, row: Row) -> bool:
+        """Whether the row is seen: neither silent nor shown inside the card of its call."""
+        return takes_space(row, self.relations())
 
     def relations(self) -> Relations:
         if self._relations is None:

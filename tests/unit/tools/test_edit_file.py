@@ -7,7 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from desktop.core.errors import ToolFailed
@@ -158,6 +158,7 @@ def test_the_mode_of_the_file_is_kept(use: Run, workspace: Path) -> None:
 PLACE = Place(asked="f", real=Path("/f"), inside=True, label="f")
 
 
+@example(start="", old="\rx\n", end="", new="\n\n")
 @given(
     start=st.text(alphabet="ab\r\n", max_size=12),
     old=st.text(alphabet="xy\r\n", min_size=1, max_size=8),

@@ -1,0 +1,244 @@
+"""One conversation as it stands on the screen: its boxes, the place in it, and what is marked.
+
+Knows the model and the size of the screen, and nothing of widgets or events.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from PySide6.QtCore import QPointF, QRectF
+from PySide6.QtGui import QPainter, QPen
+
+from desktop.feed.rows import Row
+from desktop.ui.theme import Theme
+from desktop.ui.transcript.anchor import Placed
+from desktop.ui.transcript.boxes import Box, Fold, Maker
+from desktop.ui.transcript.marking import Marking
+from desktop.ui.transcript.model import TranscriptModel
+from desktop.ui.transcript.paging import Paging
+from desktop.ui.transcript.pieces import Hit
+from desktop.ui.transcript.position import Position, ViewState
+from desktop.ui.transcript.selection import Place
+from desktop.ui.transcript.shelf import Shelf
+
+
+@dataclass(frozen=True, slots=True)
+class Frame:
+    """The screen's height, and the column of the text in it: left edge and width; in pixels."""
+
+    height: int
+    left: int
+    width: int
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """A row that is seen, its box, and where the box begins on the screen."""
+
+    row: Row
+    box: Box
+    y: int
+
+
+@dataclass(frozen=True, slots=True)
+class Listener:
+    """Who is told: `followed` when following begins and ends, `laid_out` when rows may stand
+    elsewhere, `repaint` when the same rows look different."""
+
+    followed: Callable[[bool], None]
+    laid_out: Callable[[], None]
+    repaint: Callable[[], None]
+
+
+class Page:
+    """Owns what is kept, where one is and what is marked, and keeps the three in step.
+
+    `frame` is the screen as it is now; `state` is where the person was (None: at the end).
+    """
+
+    def __init__(
+        self,
+        rows: TranscriptModel,
+        maker: Maker,
+        *,
+        state: ViewState | None,
+        thinking_open: bool,
+        frame: Callable[[], Frame],
+        listener: Listener,
+    ) -> None:
+        self.rows = rows
+        self._frame = frame
+        self._listener = listener
+        self._paging = Paging(rows)
+        self.shelf = Shelf(
+            rows,
+            maker,
+            width=lambda: frame().width,
+            folds=dict(state.folds) if state is not None else {},
+            thinking_open=thinking_open,
+        )
+        self.position = Position(
+            rows,
+            state,
+            height=self.shelf.height,
+            screen=lambda: frame().height,
+            followed=listener.followed,
+            laid_out=self._laid_out,
+        )
+        self.marking = Marking(rows, self.shelf.box, changed=self._marked)
+
+    @property
+    def frame(self) -> Frame:
+        return self._frame()
+
+    @property
+    def state(self) -> ViewState:
+        """Where the person is now, for a later page."""
+        return self.position.state(self.shelf.folds)
+
+    def _laid_out(self) -> None:
+        self._pin()
+        self.shelf.drop_far(self.position.seen)
+        self._listener.laid_out()
+        self._paging.fetch(self.position)
+
+    def _marked(self) -> None:
+        self._pin()
+        self._listener.repaint()
+
+    def _pin(self) -> None:
+        """What is on the screen and the ends of the selection must not be evicted."""
+        self._paging.pin(self.position.seen | self.marking.ids)
+
+    # What changes how everything looks
+
+    def dress(self, maker: Maker) -> None:
+        self.shelf.dress(maker)
+        self.position.rewrap()
+
+    def set_thinking_open(self, is_open: bool) -> None:
+        self.shelf.set_thinking_open(is_open)
+        self.position.rewrap()
+
+    def rewrap(self) -> None:
+        """The column has another width."""
+        self.shelf.forget_heights()
+        self.position.rewrap()
+
+    # Folding
+
+    def toggle(self, id_: str) -> None:
+        at = self.rows.place(id_)
+        if at is not None:
+            folded = self.shelf.fold_of(self.rows.row(at)) == "folded"
+            self.set_fold(id_, "open" if folded else "folded")
+
+    def set_fold(self, id_: str, fold: Fold) -> None:
+        """Folds or unfolds. The row stays where it is: only what is below it moves."""
+        at = self.rows.place(id_)
+        if at is None:
+            return
+        position = self.position
+        seen = any(one.row == at for one in position.layout.placed)
+        self.shelf.set_fold(id_, fold)
+        if seen and position.following and not position.fits_whole:
+            # Whoever opens something reads it: the end must not pull it away.
+            position.let_go()
+        position.lay_out()
+
+    # What the model tells
+
+    def rows_gone(self, start: int, end: int) -> None:
+        """These rows are about to be removed."""
+        for at in range(start, end + 1):
+            self.shelf.let_go(self.rows.row(at).id)
+
+    def rows_changed(self, start: int, end: int) -> None:
+        """Draws what is on the screen anew; a row off it is only marked, its text waits (A10)."""
+        position = self.position
+        seen = {one.row for one in position.layout.placed}
+        for at in range(start, end + 1):
+            self.shelf.mark_stale(self.rows.row(at).id)
+        dirty = not seen.isdisjoint(range(start, end + 1))
+        if dirty or position.following or not seen:
+            position.lay_out()
+
+    def rows_reset(self) -> None:
+        self.shelf.mark_all_stale()
+        self.position.rows_reset()
+
+    # Finding what lies where
+
+    def placed_at(self, y: float) -> Placed | None:
+        for one in self.position.layout.placed:
+            if one.y <= y < one.y + one.height:
+                return one
+        return None
+
+    def row_at(self, y: float) -> Row | None:
+        placed = self.placed_at(y)
+        return self.rows.row(placed.row) if placed is not None else None
+
+    def found_at(self, y: float) -> Found | None:
+        placed = self.placed_at(y)
+        if placed is None:
+            return None
+        row = self.rows.row(placed.row)
+        return Found(row, self.shelf.box(row), placed.y) if self.rows.takes_space(row) else None
+
+    def hit_at(self, at: QPointF) -> Hit | None:
+        """What lies under a point of the screen."""
+        found, frame = self.found_at(at.y()), self.frame
+        if found is None or not frame.left <= at.x() < frame.left + frame.width:
+            return None
+        return found.box.hit(at.x() - frame.left, at.y() - found.y)
+
+    def place_at(self, at: QPointF) -> Place | None:
+        """The place in the text nearest to a point of the screen."""
+        found = self.found_at(at.y())
+        if found is None:
+            return None
+        return Place(found.row.id, found.box.spot_at(at.x() - self.frame.left, at.y() - found.y))
+
+    def neighbour(self, id_: str, step: int) -> int | None:
+        """Where the next row that is seen stands, before (-1) or after (1) this one; of a row
+        that is not loaded, the first on the screen is the neighbour."""
+        at = self.rows.place(id_)
+        if at is None:
+            at = self.position.layout.anchor - step
+        at += step
+        count = self.rows.rowCount()
+        while 0 <= at < count and not self.rows.takes_space(self.rows.row(at)):
+            at += step
+        return at if 0 <= at < count else None
+
+    # Painting
+
+    def paint(self, painter: QPainter, clip: QRectF, theme: Theme, *, ringed: str) -> None:
+        """Draws what lies in `clip`, and a ring around the row of the id `ringed`."""
+        if not self.position.layout.placed and self.rows.rowCount():
+            self.position.lay_out()
+        left = self.frame.left
+        for one in self.position.layout.placed:
+            row = self.rows.row(one.row)
+            if not self.rows.takes_space(row):
+                continue
+            box = self.shelf.box(row)
+            painter.save()
+            try:
+                painter.translate(left, one.y)
+                marked = self.marking.part_of(row, box)
+                box.paint(painter, clip.translated(-left, -one.y), theme, marked)
+                if row.id == ringed:
+                    _paint_ring(painter, box, theme)
+            finally:
+                painter.restore()
+
+
+def _paint_ring(painter: QPainter, box: Box, theme: Theme) -> None:
+    ring = theme.measures.focus_ring
+    painter.setPen(QPen(theme.color("accent"), ring))
+    painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+    area = QRectF(0, box.above, box.width, box.height - box.above - box.below)
+    radius = theme.measures.card_radius
+    painter.drawRoundedRect(area.adjusted(-ring, -ring, ring, ring), radius, radius)
