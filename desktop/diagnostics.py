@@ -18,6 +18,7 @@ import sys
 import threading
 import traceback
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
@@ -171,6 +172,10 @@ class _RotatingFile(logging.handlers.RotatingFileHandler):
             super().rotate(source, dest)
         except OSError:
             return  # on Windows a second process keeps the file open; it grows a little longer
+
+    def close(self) -> None:
+        with suppress(OSError):  # what a full disk did not take is lost, and only that
+            super().close()
 
     def handleError(self, record: logging.LogRecord) -> None:  # noqa: N802 (logging's name)
         """Nothing: logging would print a traceback to the person's screen."""

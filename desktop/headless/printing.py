@@ -34,8 +34,10 @@ class Printer(Protocol):
 class JsonPrinter:
     """The events of DESIGN.md §8. A seal is printed after its row is durable."""
 
-    def __init__(self, out: TextIO) -> None:
+    def __init__(self, out: TextIO, notes: TextIO) -> None:
         self._out = out
+        self._notes = notes
+        self._problem = ""
         self.outcome: str | None = None
 
     def receipt(self, receipt: Receipt) -> None:
@@ -68,7 +70,10 @@ class JsonPrinter:
                 assert_never(op)
 
     def status(self, status: TabStatus) -> None:
-        pass
+        """What could not be kept is said on standard error; there is no event for it."""
+        if status.problem and status.problem != self._problem:
+            self._notes.write(printable(status.problem) + "\n")
+        self._problem = status.problem
 
     def _print(self, event: dict[str, Any]) -> None:
         # ASCII keeps lone surrogates and odd terminals from breaking a line.
@@ -152,4 +157,4 @@ def printable(text: str) -> str:
 
 
 def printer_for(*, as_json: bool) -> Printer:
-    return JsonPrinter(sys.stdout) if as_json else TextPrinter(sys.stdout, sys.stderr)
+    return JsonPrinter(sys.stdout, sys.stderr) if as_json else TextPrinter(sys.stdout, sys.stderr)

@@ -38,6 +38,15 @@ def told(database: Path) -> Generator[None]:
         raise explain(database, error) from error
 
 
+def damaged(database: Path, detail: str) -> StoreDamaged:
+    """The file is no database of ours, or no longer one."""
+    return StoreDamaged(
+        f"{database} is damaged or is not a Nacre database.",
+        way_out="Restore a backup, or choose another data folder. The file was left alone.",
+        detail=detail,
+    )
+
+
 def explain(database: Path, error: BaseException) -> StoreError:
     """What the person is told when the store at `database` fails with `error`."""
     detail = f"{type(error).__name__}: {error}"
@@ -59,11 +68,7 @@ def explain(database: Path, error: BaseException) -> StoreError:
         case (_, int(number)) if number in _READ_ONLY_ERRNOS:
             return read_only(database, detail)
         case (sqlite3.SQLITE_CORRUPT | sqlite3.SQLITE_NOTADB, _):
-            return StoreDamaged(
-                f"{database} is damaged or is not a Nacre database.",
-                way_out="Restore a backup, or choose another data folder. The file was left alone.",
-                detail=detail,
-            )
+            return damaged(database, detail)
         case (sqlite3.SQLITE_CANTOPEN, _):
             return StoreError(
                 f"{database} can't be opened.",

@@ -4,6 +4,7 @@
 """
 
 import logging
+import os
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -124,8 +125,13 @@ class Log:
         raw.execute("PRAGMA wal_checkpoint(TRUNCATE)")
 
 
+def _may_write(database: Path) -> bool:
+    """Whether the file and its folder can be written; a current schema is not enough to tell."""
+    return os.access(database, os.W_OK) and os.access(database.parent, os.W_OK)
+
+
 def _made_ready(database: Path, *, read_only: bool, busy_ms: int) -> Mode:
-    if not read_only:
+    if not read_only and (not database.is_file() or _may_write(database)):
         try:
             schema.prepare(database, busy_ms=busy_ms)
             return "read"

@@ -21,6 +21,7 @@ from desktop.store.connection import Mode, connect, engine
 from desktop.store.tables import SCHEMA
 
 MIGRATIONS = Path(__file__).parent / "migrations"
+MAGIC = b"SQLite format 3\0"
 
 
 def prepare(database: Path, *, busy_ms: int) -> None:
@@ -59,6 +60,10 @@ def stored_version(database: Path, *, busy_ms: int) -> int | None:
     """`user_version` of the file, read without changing a byte; None where there is no content."""
     if not database.exists() or database.stat().st_size == 0:
         return None
+    with database.open("rb") as file:
+        if file.read(len(MAGIC)) != MAGIC:
+            # SQLite takes a file of a few bytes for an empty one, and would write over it.
+            raise failures.damaged(database, "not an SQLite file")
     mode = _read_mode(database, busy_ms=busy_ms)
     with closing(connect(database, mode, busy_ms=busy_ms)) as connection:
         return _version(connection)

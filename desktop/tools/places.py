@@ -94,13 +94,21 @@ def asked_path(arguments: Json, *, default: str | None = None) -> str:
 def find(asked: str, scene: Scene) -> Place:
     """Where a path of the model leads, taken from the workspace. Reads links, touches nothing.
 
-    Raises ToolFailed for links that lead in a circle and for names the system can't have.
+    Raises ToolFailed for links that lead in a circle, for names the system can't have, and when the
+    workspace itself is gone: it is not made again behind the person's back.
     """
     root = Path(os.path.realpath(scene.workspace))
+    if not root.is_dir():
+        raise ToolFailed(workspace_gone(scene))
     real = _follow(_literal(asked, root), show(asked))
     inside = real == root or root in real.parents
     label = show(os.path.relpath(real, root)) if inside else show(str(real))
     return Place(asked=asked, real=real, inside=inside, label=label)
+
+
+def workspace_gone(scene: Scene) -> str:
+    """What the model is told when the folder it works in is not there."""
+    return f"The workspace folder {show(str(scene.workspace))} is not there any more."
 
 
 def _literal(asked: str, root: Path) -> Path:

@@ -34,14 +34,16 @@ REPORT_EVERY = 0.05
 _POSIX = os.name == "posix"
 _PROC = Path("/proc")
 
-# Reads the group and the mark, then waits: a line means "all over", the end of input means that
-# Nacre is gone. It is started twice removed, so that nobody has to wait for it.
-_WATCHER = r"""
+# Reads what to watch, then waits: a line means "all over", the end of input means that Nacre is
+# gone. It is started twice removed, so that nobody has to wait for it. Whatever is not exactly a
+# group and a mark ends it at once: an empty mark would be found in every process of the machine.
+WATCHER = r"""
 exec 3<&0
 (
-  read -r group mark <&3 || exit 0
-  # An empty mark would be found in every process of the machine.
-  [ -n "$mark" ] || exit 0
+  read -r word group mark <&3 || exit 0
+  [ "$word" = watch ] || exit 0
+  case "$group" in ''|0|1|*[!0-9]*) exit 0 ;; esac
+  case "$mark" in NACRE_COMMAND=?*) ;; *) exit 0 ;; esac
   read -r done <&3 && exit 0
   marked() {
     for file in $(grep -lsaF "$mark" /proc/[0-9]*/environ 2>/dev/null); do
@@ -257,7 +259,7 @@ class Family:
         read, self._pipe = os.pipe()
         try:
             subprocess.run(
-                ["/bin/sh", "-c", _WATCHER],
+                ["/bin/sh", "-c", WATCHER],
                 stdin=read,
                 stdout=subprocess.DEVNULL,
                 stderr=subprocess.DEVNULL,
@@ -271,7 +273,7 @@ class Family:
 
     def begin(self, leader: int) -> None:
         self._group = leader
-        self._say(f"{leader} {self._mark}\n")
+        self._say(f"watch {leader} {self._mark}\n")
 
     def lose_leader(self) -> None:
         """The first process was waited for: its number may become somebody else's from now on."""
@@ -325,8 +327,11 @@ class Family:
                 os.kill(pid, number)
 
     def _group_is_ours(self) -> bool:
-        """A group keeps its number from being used again; only an empty one can have lost it."""
-        return not (self._leader_gone and _exists(self._group))
+        """A group keeps its number from being used again; only an empty one can have lost it.
+
+        Before the command has begun there is none: 0 would be Nacre's own.
+        """
+        return self._group > 1 and not (self._leader_gone and _exists(self._group))
 
     def _group_alive(self) -> bool:
         if not self._group_is_ours():

@@ -38,6 +38,8 @@ def test_a_folder_that_vanished_between_two_turns_is_told_to_the_model(home: Hom
             tool_use("list_dir", {"path": "."}),
             tool_use("read_file", {"path": "notes.txt"}),
             tool_use("glob", {"pattern": "*"}),
+            tool_use("write_file", {"path": "new.txt", "content": "x"}),
+            tool_use("shell", {"command": "ls"}),
         ),
         reply("Your folder is gone."),
     ]
@@ -49,7 +51,8 @@ def test_a_folder_that_vanished_between_two_turns_is_told_to_the_model(home: Hom
     assert_calm(home, found)
     assert found.code == 0
     assert server.rejected == []
-    assert [one["isError"] for one in results(home)] == [True, True, True]
+    assert [one["isError"] for one in results(home)] == [True] * 5
+    assert not (home.root / "workspace").exists()
     assert_extends(server.requests[0].json, server.requests[1].json)
     assert_extends(server.requests[1].json, server.requests[2].json)
 
@@ -269,7 +272,7 @@ def test_a09_a_database_of_a_newer_version_is_refused_and_not_touched(home: Home
 
 
 @pytest.mark.parametrize(
-    "content", [b"not a database, but my notes\n" * 200, b"\0" * 8192, b"x" * 99]
+    "content", [b"not a database, but my notes\n" * 200, b"\0" * 8192, b"x" * 99, b"x"]
 )
 def test_a_file_that_is_no_database_is_refused_and_not_touched(home: Home, content: bytes) -> None:
     home.data.mkdir(mode=0o700)

@@ -14,7 +14,7 @@ from desktop.core.tools import Scene, Stopped, ToolOutcome, ToolSpec
 from desktop.tools import arguments as given
 from desktop.tools import commands
 from desktop.tools.output import Drain, Kept
-from desktop.tools.places import find
+from desktop.tools.places import find, workspace_gone
 from desktop.tools.processes import Command, Ended, Family
 from desktop.tools.threads import read_off_loop, write_off_loop
 
@@ -96,6 +96,8 @@ class Shell:
             ended, left = await command.run(limit=prepared.seconds, report=report)
         except (OSError, ValueError) as error:
             drain.discard()
+            if getattr(error, "filename", None) == str(scene.workspace):
+                raise ToolFailed(workspace_gone(scene)) from error
             raise ToolFailed(
                 "The command could not be started.", detail=f"{type(error).__name__}: {error}"
             ) from error
