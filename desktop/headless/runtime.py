@@ -12,6 +12,7 @@ import random
 import shutil
 import time
 from collections.abc import Callable, Coroutine
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime
 from functools import partial
@@ -49,6 +50,7 @@ from desktop.wire.transport import Transport
 from desktop.wire.usage import usage_of
 
 CATALOGUE_CHECK_SECONDS = 5.0
+SPOOL_SECONDS = 86_400.0
 MEGABYTE = 1024 * 1024
 TOUR_TITLE = "Tour (a recording)"
 TOUR_QUESTION = "Show me around."
@@ -189,6 +191,7 @@ async def start(
     """
     hub = Hub()
     log = await asyncio.to_thread(open_log, folder, on_catalogue_change=hub.catalogue_changed)
+    await asyncio.to_thread(_tidy_spool, folder.spool, time.time() - SPOOL_SECONDS)
     try:
         return await _join(
             folder, log, hub, redaction=redaction, has_person=has_person, store=store
@@ -283,6 +286,15 @@ def _read_resources(folder: Path) -> _Shipped:
 def _dollars(prices: PriceTable, record: RequestRecord) -> float | None:
     """What a request cost; a recording costs nothing."""
     return 0.0 if record.model == TOUR_MODEL else prices.of_record(record)
+
+
+def _tidy_spool(spool: Path, before: float) -> None:
+    """Takes away outputs that a process left behind; those of today may be another's, at work."""
+    with suppress(OSError):
+        for path in spool.iterdir():
+            with suppress(OSError):
+                if path.stat().st_mtime < before:
+                    path.unlink()
 
 
 def _copy_sample(target: Path) -> None:

@@ -22,6 +22,15 @@ class ActionSpec:
     needs_doors: bool = True
 
 
+# Keys of the message field and of the permission bar: they act only there.
+FIELD_KEYS: tuple[tuple[str, str], ...] = (
+    ("Send", "Enter"),
+    ("New line", "Shift+Enter"),
+    ("Stop the agent", "Esc"),
+    ("Last message, in the empty field", "Up"),
+    ("Next permission mode", "Shift+Tab"),
+    ("Answer a question: once, always, deny", "1, 2, 3"),
+)
 MENUS = ("File", "Edit", "View", "Conversation", "Go", "Help")
 ACTIONS: tuple[ActionSpec, ...] = (
     ActionSpec("new", "File", "New conversation", ("Ctrl+N", "Ctrl+T"), needs_doors=False),
@@ -72,8 +81,9 @@ def build_menus(
 def shortcut_lines() -> list[tuple[str, str]]:
     """`(what, keys)` for the list in Help, with the keys as this platform writes them."""
     native = QKeySequence.SequenceFormat.NativeText
-    return [
+    of_actions = [
         (spec.text, " · ".join(QKeySequence(keys).toString(native) for keys in spec.keys))
         for spec in ACTIONS
         if spec.keys
     ]
+    return [*FIELD_KEYS, *of_actions]

@@ -51,6 +51,7 @@ QLineEdit {{ background: {colours.surface}; border: {line};
   border-radius: {measures.radius}px; padding: {theme.space_4}px {theme.space_8}px;
   min-height: {measures.hit - 10}px; }}
 QLineEdit:focus {{ border: {measures.focus_ring}px solid {colours.accent}; }}
+QDialogButtonBox {{ dialogbuttonbox-buttons-have-icons: 0; }}
 QSplitter::handle {{ background: {colours.border}; }}
 QSplitter::handle:horizontal {{ width: {measures.hairline}px; }}
 """

@@ -240,6 +240,7 @@ class Sidebar(QFrame):
         super().__init__(parent)
         self.setObjectName("sidebar")
         self._view_data: CatalogueView | None = None
+        self._current = ""
         self._statuses: dict[str, TabStatus] = {}
         self._unseen: frozenset[str] = frozenset()
         self._folded: frozenset[int] = frozenset()
@@ -262,9 +263,13 @@ class Sidebar(QFrame):
         self._soon.start()
 
     def show_current(self, tab_id: str) -> None:
+        """The conversation in view is the selected one, also when its row comes later."""
+        self._current = tab_id
         index = self.model.index_of(tab_id)
         if index.isValid():
             self._list.setCurrentIndex(index)
+        else:
+            self._list.clearSelection()
 
     def set_theme(self, theme: Theme) -> None:
         self._delegate.theme = theme
@@ -273,8 +278,6 @@ class Sidebar(QFrame):
     def _rebuild(self) -> None:
         if self._view_data is None:
             return
-        current = self._list.currentIndex()
-        key = self.model.row(current.row()).key if current.isValid() else ""
         self.model.set_rows(
             sidebar_rows(
                 self._view_data,
@@ -286,8 +289,7 @@ class Sidebar(QFrame):
                 untitled=self.tr("New conversation"),
             )
         )
-        if key and not self._list.currentIndex().isValid():
-            self.show_current(key)
+        self.show_current(self._current)
         self._stack.setCurrentWidget(self._list if self.model.rowCount() else self._empty)
 
     def _span_of(self, moment: int) -> str:

@@ -5,6 +5,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 from tests.architecture.source import PACKAGE, ROOT, module_of, python_files
 
 SLOW = ("anthropic", "mcp", "sqlmodel", "alembic", "keyring", "pygments", "markdown_it")
@@ -42,3 +44,19 @@ def test_the_program_paints_first_and_loads_the_slow_libraries_later(tmp_path: P
     assert result.returncode == 0, result.stderr
     loaded = json.loads(result.stdout.splitlines()[-1])["modules"]
     assert [name for name in SLOW if name in loaded] == []
+
+
+@pytest.mark.parametrize("module", ["looking", "commands"])
+def test_the_commands_without_a_window_load_no_qt_and_not_the_providers_library(
+    module: str,
+) -> None:
+    """The library is loaded by the transport's thread when a request goes out (DESIGN §6)."""
+    code = (
+        f"import sys, desktop.cli, desktop.headless.{module}\n"
+        "print(sorted({'PySide6', 'qasync', 'anthropic', 'keyring'} & set(sys.modules)))\n"
+    )
+    result = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, encoding="utf-8", check=False, cwd=ROOT
+    )
+    assert result.returncode == 0, result.stderr
+    assert result.stdout.strip() == "[]"

@@ -5,6 +5,7 @@ from typing import Any
 import pytest
 from PySide6.QtCore import QCoreApplication, QMimeData, Qt
 from PySide6.QtGui import QInputMethodEvent
+from PySide6.QtWidgets import QLabel, QPushButton
 from pytestqt.qtbot import QtBot
 
 from desktop.core.model import ModelInfo, Spent
@@ -96,11 +97,12 @@ def test_the_button_stops_an_idle_field_and_queues_a_written_one(
     composer: Composer, qtbot: QtBot
 ) -> None:
     composer.show_running(True, False)
-    assert composer.findChild(object, "stopButton").isVisible()  # pyright: ignore
+    assert composer.findChild(QPushButton, "stopButton").isVisible()  # pyright: ignore[reportOptionalMemberAccess]
     qtbot.keyClicks(composer.field, "and then")
-    send = composer.findChild(object, "sendButton")
-    assert send.isVisible()  # pyright: ignore
-    assert send.text() == "Queue"  # pyright: ignore
+    send = composer.findChild(QPushButton, "sendButton")
+    assert isinstance(send, QPushButton)
+    assert send.isVisible()
+    assert send.text() == "Queue"
 
 
 def test_shift_tab_goes_through_the_permission_modes(composer: Composer, qtbot: QtBot) -> None:
@@ -129,4 +131,4 @@ def test_c27_an_unknown_model_of_a_conversation_can_still_be_shown(composer: Com
 
 def test_an_unknown_price_is_never_shown_as_nothing(composer: Composer) -> None:
     composer.show_spent(Spent(dollars=None))
-    assert composer.findChild(object, "costLabel").text() == "$ ?"  # pyright: ignore
+    assert composer.findChild(QLabel, "costLabel").text() == "$ ?"  # pyright: ignore[reportOptionalMemberAccess]

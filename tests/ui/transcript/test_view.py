@@ -1,7 +1,9 @@
 """The transcript under wheel, keys, bar, touch and streams (SPEC Q01–Q03, C20, C21, A10, U37)."""
 
+import gc
 import itertools
 import random
+import weakref
 from collections.abc import Callable
 
 import pytest
@@ -14,7 +16,8 @@ from desktop.core.chunks import ErrorNote, System, Text, Thinking, ToolCall, Too
 from desktop.core.reducer import Dropped
 from desktop.core.status import TabStatus
 from desktop.ui.theme import theme_for
-from desktop.ui.transcript.view import DOCUMENTS, TranscriptView
+from desktop.ui.transcript.shelf import DOCUMENTS
+from desktop.ui.transcript.view import TranscriptView
 from tests.ui.transcript.desk import Desk, texts
 
 
@@ -462,6 +465,29 @@ def test_the_position_is_kept_while_another_conversation_is_shown(small_desk: De
     again = desk.show(state=state)
     assert top_of(again) == before
     assert not again.following
+
+
+def test_documents_of_a_conversation_out_of_sight_go_at_once(desk: Desk) -> None:
+    """U09: without waiting for the collector, which may run in any thread."""
+    desk.say(*texts(20))
+    view = desk.show()
+    boxes = [view.box_of(row.id) for row in desk.model.rows()]
+    documents = [
+        weakref.ref(piece.document)
+        for box in boxes
+        if box is not None
+        for piece in box.pieces
+        if piece.document is not None
+    ]
+    del boxes
+    assert documents
+    gc.disable()
+    try:
+        view.show_model(None)
+        left = [one for one in documents if one() is not None]
+    finally:
+        gc.enable()
+    assert left == []
 
 
 def test_before_the_libraries_are_loaded_rows_are_plain_text_and_then_become_rich(

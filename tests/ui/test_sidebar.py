@@ -1,0 +1,82 @@
+"""The sidebar: its model, its selection, its filter (LOOK.md "The window")."""
+
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtTest import QAbstractItemModelTester
+from PySide6.QtWidgets import QListView
+from pytestqt.qtbot import QtBot
+
+from desktop.core.records import CatalogueView, Project, Tab, Workspace
+from desktop.core.status import TabStatus
+from desktop.ui.sidebar import Sidebar, SidebarModel
+from desktop.ui.sidebar_rows import ConversationRow, FolderRow, SidebarRow
+from desktop.ui.theme import LIGHT, Theme
+
+NOW = 1_795_000_000_000
+
+
+def catalogue(*ids: str) -> CatalogueView:
+    tabs = tuple(Tab(id_, 1, f"Title {id_}", 0, True, created_at=NOW) for id_ in ids)
+    return CatalogueView(
+        (Project(1, "/w/one", "one", "git"),), (Workspace(1, 1, "/w/one", "one"),), tabs
+    )
+
+
+@pytest.fixture
+def sidebar(qtbot: QtBot) -> Sidebar:
+    made = Sidebar(Theme("light", LIGHT))
+    qtbot.addWidget(made)
+    made.resize(260, 500)
+    made.show()
+    return made
+
+
+def selected(sidebar: Sidebar) -> str:
+    view = sidebar.findChild(QListView, "conversationList")
+    assert isinstance(view, QListView)
+    rows = view.selectionModel().selectedIndexes()
+    return sidebar.model.row(rows[0].row()).key if rows else ""
+
+
+def test_q02_the_model_passes_qts_tester_while_rows_come_change_and_go(qtbot: QtBot) -> None:
+    model = SidebarModel()
+    tester = QAbstractItemModelTester(
+        model, QAbstractItemModelTester.FailureReportingMode.Warning, model
+    )
+    folder = FolderRow("w1", 1, "one", "/w/one", False)
+    tab = ConversationRow("a", "a", "A", NOW, "", True)
+    running = ConversationRow("a", "a", "A", NOW, "running", True)
+    steps: list[list[SidebarRow]] = [[folder], [folder, tab], [folder, running], [], [folder, tab]]
+    for rows in steps:
+        model.set_rows(rows)
+        assert model.rowCount() == len(rows)
+    assert tester.model() is model
+
+
+def test_a_status_changes_its_row_without_a_reset(qtbot: QtBot) -> None:
+    model = SidebarModel()
+    model.set_rows([ConversationRow("a", "a", "A", NOW, "", True)])
+    with qtbot.assertNotEmitted(model.modelReset):
+        model.set_rows([ConversationRow("a", "a", "A", NOW, "running", True)])
+    index = model.index(0)
+    assert model.data(index, Qt.ItemDataRole.AccessibleTextRole) == "A, running"
+
+
+def test_the_conversation_in_view_is_selected_also_when_its_row_comes_later(
+    sidebar: Sidebar, qtbot: QtBot
+) -> None:
+    sidebar.show_current("b")
+    sidebar.show_catalogue(catalogue("a", "b"))
+    qtbot.waitUntil(lambda: selected(sidebar) == "b")
+    sidebar.show_status(TabStatus("a", phase="running"))
+    sidebar.show_catalogue(catalogue("c", "a", "b"))
+    qtbot.waitUntil(lambda: sidebar.model.rowCount() == 4)
+    assert selected(sidebar) == "b"
+
+
+def test_the_filter_leaves_what_holds_every_word(sidebar: Sidebar, qtbot: QtBot) -> None:
+    sidebar.show_catalogue(catalogue("a", "b"))
+    qtbot.waitUntil(lambda: sidebar.model.rowCount() == 3)
+    qtbot.keyClicks(sidebar.search, "title B")
+    qtbot.waitUntil(lambda: sidebar.model.rowCount() == 2)
+    assert sidebar.model.row(1).key == "b"
