@@ -13,6 +13,7 @@ from desktop.feed.rows import Row
 from desktop.ui.theme import Theme
 from desktop.ui.transcript.anchor import Placed
 from desktop.ui.transcript.boxes import Box, Fold, Maker
+from desktop.ui.transcript.frame import Frame
 from desktop.ui.transcript.marking import Marking
 from desktop.ui.transcript.model import TranscriptModel
 from desktop.ui.transcript.paging import Paging
@@ -20,15 +21,6 @@ from desktop.ui.transcript.pieces import Hit
 from desktop.ui.transcript.position import Position, ViewState
 from desktop.ui.transcript.selection import Place
 from desktop.ui.transcript.shelf import Shelf
-
-
-@dataclass(frozen=True, slots=True)
-class Frame:
-    """The screen's height, and the column of the text in it: left edge and width; in pixels."""
-
-    height: int
-    left: int
-    width: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,18 +34,20 @@ class Found:
 
 @dataclass(frozen=True, slots=True)
 class Listener:
-    """Who is told: `followed` when following begins and ends, `laid_out` when rows may stand
-    elsewhere, `repaint` when the same rows look different."""
+    """Who shows the page, and is told: `followed` when following begins and ends, `laid_out` when
+    rows may stand elsewhere (let the page `settle` then), `marked` when other text is marked (let
+    it `hold` that)."""
 
     followed: Callable[[bool], None]
     laid_out: Callable[[], None]
-    repaint: Callable[[], None]
+    marked: Callable[[], None]
 
 
 class Page:
-    """Owns what is kept, where one is and what is marked, and keeps the three in step.
+    """Owns what is kept, where one is and what is marked.
 
-    `frame` is the screen as it is now; `state` is where the person was (None: at the end).
+    `frame` is the screen as it is now; `state` is where the person was (None: at the end). The
+    parts never point back at the page: whoever drops it frees its documents at once.
     """
 
     def __init__(
@@ -68,7 +62,6 @@ class Page:
     ) -> None:
         self.rows = rows
         self._frame = frame
-        self._listener = listener
         self._paging = Paging(rows)
         self.shelf = Shelf(
             rows,
@@ -83,9 +76,9 @@ class Page:
             height=self.shelf.height,
             screen=lambda: frame().height,
             followed=listener.followed,
-            laid_out=self._laid_out,
+            laid_out=listener.laid_out,
         )
-        self.marking = Marking(rows, self.shelf.box, changed=self._marked)
+        self.marking = Marking(rows, self.shelf.box, changed=listener.marked)
 
     @property
     def frame(self) -> Frame:
@@ -96,17 +89,13 @@ class Page:
         """Where the person is now, for a later page."""
         return self.position.state(self.shelf.folds)
 
-    def _laid_out(self) -> None:
-        self._pin()
+    def settle(self) -> None:
+        """Lets go of boxes far away, and asks for the rows that will be seen next."""
+        self.hold()
         self.shelf.drop_far(self.position.seen)
-        self._listener.laid_out()
         self._paging.fetch(self.position)
 
-    def _marked(self) -> None:
-        self._pin()
-        self._listener.repaint()
-
-    def _pin(self) -> None:
+    def hold(self) -> None:
         """What is on the screen and the ends of the selection must not be evicted."""
         self._paging.pin(self.position.seen | self.marking.ids)
 

@@ -5,7 +5,7 @@ takes only what came. Boxes off the screen go when there are too many; their hei
 """
 
 from collections import OrderedDict
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping, Set
 
 from desktop.core.chunks import LogChunk
 from desktop.feed.rows import OpenRow, Row, is_thinking
@@ -43,11 +43,6 @@ class Shelf:
     @property
     def folds(self) -> tuple[tuple[str, Fold], ...]:
         return tuple(self._folds.items())
-
-    @property
-    def boxes(self) -> int:
-        """How many boxes are kept."""
-        return len(self._boxes)
 
     @property
     def documents(self) -> int:
@@ -152,12 +147,11 @@ class Shelf:
         self._boxes.pop(id_, None)
         self._stale.discard(id_)
 
-    def drop_far(self, seen: Iterable[str]) -> None:
+    def drop_far(self, seen: Set[str]) -> None:
         """Keeps the boxes on the screen, and as many others as the documents' limit allows."""
-        on_screen = frozenset(seen)
         total = self.documents
         for id_ in list(self._boxes):
             if total <= DOCUMENTS and len(self._boxes) <= DOCUMENTS:
                 return
-            if id_ not in on_screen:
+            if id_ not in seen:
                 total -= self._boxes.pop(id_).documents

@@ -1,0 +1,128 @@
+"""The rows that open a turn: what is taken back, what is new for the model, and the message.
+
+Nothing is written here: an opening is a value, made from the rows of the ledger as they are.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from desktop.agent import facts, repair
+from desktop.agent.ledger import Ledger
+from desktop.agent.surroundings import Place, Surroundings
+from desktop.core.chunks import Json, NewChunk, Stamp, System, Text
+from desktop.core.conversation import prompt_of
+from desktop.core.permissions import PermissionMode
+
+
+@dataclass(frozen=True, slots=True)
+class Opening:
+    """A turn's id, the step it begins with, and the rows to lay down before it."""
+
+    turn_id: str
+    step: int
+    chunks: tuple[NewChunk, ...]
+
+
+class Openings:
+    """Makes the openings of one conversation. `mode` is its permission mode now."""
+
+    def __init__(
+        self,
+        ledger: Ledger,
+        *,
+        place: Place,
+        around: Surroundings,
+        mode: Callable[[], PermissionMode],
+    ) -> None:
+        self._ledger = ledger
+        self._place = place
+        self._around = around
+        self._mode = mode
+
+    async def with_text(self, text: str, attachments: Sequence[Json], stamp: Stamp) -> Opening:
+        """Begins with a message; an unanswered one sent unchanged goes on in its own turn."""
+        dangling = self._ledger.dangling
+        if repair.is_same_text(dangling, text, attachments):
+            turn_id = dangling[-1].turn_id
+            step, _ = repair.next_step(self._ledger.rows, turn_id)
+            return Opening(turn_id, step, tuple(await self.news(turn_id, stamp)))
+        turn_id = self._around.new_id()
+        message = NewChunk(
+            id=self._around.new_id(),
+            turn_id=turn_id,
+            role="user",
+            data=Text(text, attachments=tuple(attachments)),
+            stamp=stamp,
+        )
+        news = await self._fresh(turn_id, stamp)
+        return Opening(turn_id, 0, (*news, message))
+
+    async def with_queue(self, stamp: Stamp) -> Opening:
+        """Begins with the queue, which the store itself moves into the log."""
+        turn_id = self._around.new_id()
+        return Opening(turn_id, 0, tuple(await self._fresh(turn_id, stamp)))
+
+    def to_retry(self) -> str:
+        """The turn whose last step can be sent again; '' when there is nothing to do again."""
+        rows, dangling = self._ledger.rows, self._ledger.dangling
+        if dangling:
+            return dangling[-1].turn_id
+        turn_id = repair.last_turn_id(rows)
+        return "" if repair.outcome_of(rows, turn_id) in ("", "done") else turn_id
+
+    def again(self, turn_id: str, *, began_here: bool) -> Opening:
+        """Sends a turn's failed step again: the same bytes go out, so there are no news."""
+        step, partial = repair.next_step(self._ledger.rows, turn_id)
+        chunks: tuple[NewChunk, ...] = ()
+        if partial:
+            chunks = (self.system(turn_id, _retracted(partial)),)
+        if step and not began_here:
+            # A turn is not continued after a restart (DESIGN.md §1).
+            return Opening(self._around.new_id(), 0, chunks)
+        return Opening(turn_id, step, chunks)
+
+    async def news(self, turn_id: str, stamp: Stamp, *, step: int = 0) -> list[NewChunk]:
+        """What must stand before the next user text: the prompt, a change of model, new facts."""
+        surroundings = await self._place.facts()
+        rows = self._ledger.rows
+        mode = self._mode()
+        if prompt_of(rows) is None:
+            tools = [tool.spec.as_json() for tool in self._around.tools]
+            found = [
+                System("prompt", self._around.prompt, {"tools": tools}),
+                facts.opening(surroundings, mode),
+            ]
+        else:
+            changes = [self._model_change(stamp), facts.news(rows, surroundings, mode)]
+            found = [one for one in changes if one is not None]
+        return [self.system(turn_id, data, step=step) for data in found]
+
+    def system(self, turn_id: str, data: System, *, step: int = 0) -> NewChunk:
+        """A row of the program's own."""
+        return NewChunk(
+            id=self._around.new_id(), turn_id=turn_id, role="system", data=data, step=step
+        )
+
+    async def _fresh(self, turn_id: str, stamp: Stamp) -> list[NewChunk]:
+        return [*self._retraction(), *await self.news(turn_id, stamp)]
+
+    def _retraction(self) -> list[NewChunk]:
+        """Takes the unanswered texts back, and ends their turn if nobody did (SPEC S03)."""
+        dangling = self._ledger.dangling
+        if not dangling:
+            return []
+        turn_id = dangling[-1].turn_id
+        chunks = [self.system(turn_id, _retracted([row.id for row in dangling]))]
+        if repair.is_open(self._ledger.rows, turn_id):
+            chunks.append(repair.ended(self._around.new_id(), turn_id, "interrupted", 0))
+        return chunks
+
+    def _model_change(self, stamp: Stamp) -> System | None:
+        last = next((row.stamp.model for row in reversed(self._ledger.rows) if row.stamp.model), "")
+        if not last or last == stamp.model:
+            return None
+        return System("model", fields={"from": last, "to": stamp.model})
+
+
+def _retracted(ids: Sequence[str]) -> System:
+    return System("retracted", fields={"chunkIds": list(ids)})
