@@ -1,59 +1,132 @@
-"""From rows to what is shown together: a call with its result, the calls of a step in one frame.
+"""What loaded rows say about each other, so that a view shows a call with its result as one thing.
 
-Pure and partial-tolerant: a result whose call is not loaded stands alone, a call whose result is
-not there yet is running or was interrupted (DESIGN.md §5).
+Rows are sealed, damaged, or streaming; each has a stable `id`: a block keeps it when it seals, so a
+view keeps its place on it. Partial rows give partial relations: a result whose call is not loaded
+stands alone, a call whose result is not there yet runs or was interrupted (DESIGN.md §5). Pure.
 """
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 
-from desktop.core.chunks import DamagedRow, LogChunk, ToolCall, ToolResult
-from desktop.core.conversation import is_started_mark
+from desktop.core.chunks import DamagedRow, LogChunk, System, ToolCall, ToolResult
+from desktop.core.reducer import OpenBlock
 
-Row = LogChunk | DamagedRow
+SealedRow = LogChunk | DamagedRow
+
+# Kinds that say nothing to the person, or nothing of their own.
+_SILENT_KINDS = frozenset({"prompt", "fact", "retracted", "tools"})
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class OpenRow:
+    """A block that streams now. The value wraps the live block: its text grows."""
+
+    block: OpenBlock
+
+    @property
+    def id(self) -> str:
+        return self.block.opened.id
+
+    @property
+    def turn_id(self) -> str:
+        return self.block.opened.turn_id
+
+    @property
+    def step(self) -> int:
+        return self.block.opened.step
+
+    @property
+    def text(self) -> str:
+        return self.block.text
+
+
+Row = LogChunk | DamagedRow | OpenRow
 
 
 @dataclass(frozen=True, slots=True)
-class Group:
-    """Rows that are one thing to the eye: `turn_id`, `step` and role are those of its rows."""
+class Relations:
+    """What loaded rows say about each other, by call id and chunk id.
 
-    turn_id: str
-    step: int
-    role: str
-    chunks: tuple[LogChunk, ...]
-
-
-def group(chunks: Iterable[LogChunk]) -> tuple[Group, ...]:
-    """Folds contiguous rows of one turn, step and role; tool results join their step's calls.
-
-    The marks of started calls, which stand between a step's rows, are left out.
+    `results`: the result of a call; `live`: the output of a call that runs; `calls`: calls that are
+    loaded; `retracted`: rows that were taken back; `before`, `after`: the row
+    just before and just after an id.
     """
-    groups: list[Group] = []
-    for chunk in chunks:
-        if is_started_mark(chunk.data):
-            continue
-        role = "assistant" if chunk.role == "tool" else chunk.role
-        last = groups[-1] if groups else None
-        if last and (last.turn_id, last.step, last.role) == (chunk.turn_id, chunk.step, role):
-            groups[-1] = Group(last.turn_id, last.step, role, (*last.chunks, chunk))
-        else:
-            groups.append(Group(chunk.turn_id, chunk.step, role, (chunk,)))
-    return tuple(groups)
+
+    results: Mapping[str, LogChunk] = field(default_factory=dict[str, LogChunk])
+    live: Mapping[str, OpenRow] = field(default_factory=dict[str, OpenRow])
+    calls: Mapping[str, str] = field(default_factory=dict[str, str])
+    retracted: frozenset[str] = frozenset()
+    before: Mapping[str, Row] = field(default_factory=dict[str, Row])
+    after: Mapping[str, Row] = field(default_factory=dict[str, Row])
 
 
-def results_by_call(rows: Sequence[Row]) -> dict[str, LogChunk]:
-    """The loaded results, by the id of the call they answer."""
-    return {
-        row.data.call_id: row
-        for row in rows
-        if isinstance(row, LogChunk) and isinstance(row.data, ToolResult)
-    }
+def relations(rows: Sequence[Row]) -> Relations:
+    """Reads the relations off rows in their order; partial rows give partial relations."""
+    results: dict[str, LogChunk] = {}
+    live: dict[str, OpenRow] = {}
+    calls: dict[str, str] = {}
+    retracted: set[str] = set()
+    before: dict[str, Row] = {}
+    after: dict[str, Row] = {}
+    last: Row | None = None
+    for row in rows:
+        if last is not None:
+            before[row.id] = last
+            after[last.id] = row
+        last = row
+        if isinstance(row, OpenRow):
+            if row.block.opened.type == "tool_result":
+                live[row.block.opened.call_id] = row
+            elif row.block.opened.type == "tool_call":
+                calls[row.block.opened.call_id] = row.id
+        elif isinstance(row, LogChunk):
+            match row.data:
+                case ToolCall():
+                    calls[row.data.call_id] = row.id
+                case ToolResult():
+                    results[row.data.call_id] = row
+                case System() if row.data.kind == "retracted":
+                    retracted.update(str(one) for one in row.data.fields.get("chunkIds", ()))
+                case _:
+                    pass
+    return Relations(results, live, calls, frozenset(retracted), before, after)
 
 
-def call_ids(rows: Sequence[Row]) -> frozenset[str]:
-    """The calls that are loaded: a result of one of them is shown in the call's card."""
-    return frozenset(
-        row.data.call_id
-        for row in rows
-        if isinstance(row, LogChunk) and isinstance(row.data, ToolCall)
-    )
+def call_of(row: Row) -> str | None:
+    """The call that this row answers (a result, or the live output of one that runs)."""
+    if isinstance(row, OpenRow):
+        opened = row.block.opened
+        return opened.call_id if opened.type == "tool_result" else None
+    if isinstance(row, LogChunk) and isinstance(row.data, ToolResult):
+        return row.data.call_id
+    return None
+
+
+def is_thinking(row: Row) -> bool:
+    """Whether the row is a piece of the model's thinking, whole or streaming."""
+    if isinstance(row, OpenRow):
+        return row.block.opened.type == "thinking"
+    return isinstance(row, LogChunk) and row.type == "thinking"
+
+
+def is_silent(row: Row) -> bool:
+    """Whether the row takes no space whatever stands beside it.
+
+    That is: prompt, facts and tool sets; a turn that ended well; a notice that a turn started.
+    """
+    if not isinstance(row, LogChunk) or not isinstance(row.data, System):
+        return False
+    data = row.data
+    if data.kind in _SILENT_KINDS:
+        return True
+    if data.kind == "turn_end":
+        return data.fields.get("outcome") == "done"
+    return data.kind == "notice" and "started" in data.fields
+
+
+def takes_space(row: Row, known: Relations) -> bool:
+    """Whether the row is seen: neither silent nor shown inside the card of its call."""
+    call = call_of(row)
+    if call is not None:
+        return call not in known.calls
+    return not is_silent(row)

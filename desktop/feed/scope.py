@@ -14,12 +14,12 @@ from dataclasses import dataclass, replace
 from typing import Any, Protocol, assert_never
 
 from desktop.core.errors import NacreError
+from desktop.core.groups import OpenRow, Row, SealedRow, call_of, is_silent, relations
 from desktop.core.protocols import LogReader, Unsubscribe
 from desktop.core.records import Page, Receipt
 from desktop.core.reducer import BlockOp, Dropped, Grew, OpenBlocks, Opened, Sealed
 from desktop.core.status import TabStatus
 from desktop.feed.hub import Hub
-from desktop.feed.rows import OpenRow, Row, SealedRow, call_of, is_silent, relations
 from desktop.feed.window import (
     DEFAULT_LIMITS,
     End,

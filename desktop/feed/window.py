@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from desktop.feed.rows import Row, SealedRow
+from desktop.core.groups import Row, SealedRow
 
 DEFAULT_LIMIT = 256
 SMALLEST_LIMIT = 8

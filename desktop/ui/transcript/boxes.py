@@ -25,7 +25,7 @@ from desktop.core.chunks import (
     ToolCall,
     ToolResult,
 )
-from desktop.feed.rows import OpenRow, Row
+from desktop.core.groups import OpenRow, Row
 from desktop.ui.theme import Theme
 from desktop.ui.transcript.diff import Diff, Line, diff_of
 from desktop.ui.transcript.phrases import (

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 
-from desktop.feed.rows import Row
+from desktop.core.groups import Row
 from desktop.ui.transcript.boxes import Box, Spot
 from desktop.ui.transcript.model import TranscriptModel
 from desktop.ui.transcript.phrases import plain_text

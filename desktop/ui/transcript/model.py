@@ -18,8 +18,8 @@ from PySide6.QtCore import (
 )
 
 from desktop.core.chunks import ErrorNote, LogChunk, System, ToolCall
+from desktop.core.groups import OpenRow, Relations, Row, call_of, relations, takes_space
 from desktop.core.status import TabStatus
-from desktop.feed.rows import OpenRow, Relations, Row, call_of, relations, takes_space
 from desktop.feed.scope import (
     Change,
     Changed,

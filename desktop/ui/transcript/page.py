@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from PySide6.QtCore import QPointF, QRectF
 from PySide6.QtGui import QPainter, QPen
 
-from desktop.feed.rows import Row
+from desktop.core.groups import Row
 from desktop.ui.theme import Theme
 from desktop.ui.transcript.anchor import Placed
 from desktop.ui.transcript.boxes import Box, Fold, Maker

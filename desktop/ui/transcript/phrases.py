@@ -22,8 +22,8 @@ from desktop.core.chunks import (
     ToolCall,
     ToolResult,
 )
+from desktop.core.groups import OpenRow, Relations, Row, takes_space
 from desktop.core.status import TabStatus
-from desktop.feed.rows import OpenRow, Relations, Row, takes_space
 from desktop.ui.visible import visible
 from desktop.ui.words import seconds, size
 

@@ -8,7 +8,7 @@ from collections import OrderedDict
 from collections.abc import Callable, Mapping, Set
 
 from desktop.core.chunks import LogChunk
-from desktop.feed.rows import OpenRow, Row, is_thinking
+from desktop.core.groups import OpenRow, Row, is_thinking
 from desktop.ui.transcript.boxes import Box, Fold, Maker
 from desktop.ui.transcript.model import TranscriptModel
 

@@ -11,10 +11,10 @@ from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
 from desktop.core.chunks import NewChunk, Payload, Role, System, Text, ToolResult
+from desktop.core.groups import OpenRow
 from desktop.core.records import Receipt
 from desktop.core.reducer import Grew, Opened
 from desktop.feed.hub import Hub
-from desktop.feed.rows import OpenRow
 from desktop.feed.scope import Scope
 from desktop.feed.window import Limits
 from desktop.ui.theme import Theme, theme_for

@@ -3,9 +3,9 @@
 import pytest
 
 from desktop.core.chunks import LogChunk, Payload, System, Text, Thinking, ToolCall, ToolResult
+from desktop.core.groups import relations
 from desktop.core.permissions import Act, Question
 from desktop.core.status import TabStatus
-from desktop.feed.rows import relations
 from desktop.ui.transcript.diff import Line, changes, diff_of
 from desktop.ui.transcript.phrases import (
     Context,

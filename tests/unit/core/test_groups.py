@@ -1,49 +1,56 @@
-"""Rows that are one thing to the eye."""
+"""What rows say about each other, and which take space."""
 
-from hypothesis import given
-from hypothesis import strategies as st
-
-from desktop.core.chunks import DamagedRow
-from desktop.core.conversation import started_mark
-from desktop.core.groups import call_ids, group, results_by_call
-from tests.unit.core.rows import answered, called, log, row, said, system, user
+from desktop.core.chunks import DamagedRow, System, ToolCall, ToolResult
+from desktop.core.groups import OpenRow, is_silent, relations, takes_space
+from desktop.core.reducer import OpenBlock, Opened
+from tests.unit.feed.rows_of import row, text
 
 
-def test_a_step_and_its_results_are_one_group() -> None:
-    rows = log(user("a"), said("b"), called("c"), answered("c"), system("turn_end"))
-    assert [(one.role, len(one.chunks)) for one in group(rows)] == [
-        ("user", 1),
-        ("assistant", 3),
-        ("system", 1),
+def open_row(type_: str, call_id: str = "") -> OpenRow:
+    return OpenRow(OpenBlock(Opened("o", "t1", 0, "assistant", type_, call_id=call_id)))  # type: ignore[arg-type]
+
+
+def test_a_result_is_shown_in_its_call_s_card_and_stands_alone_without_it() -> None:
+    call, result = row(1, ToolCall("k", "shell", {})), row(2, ToolResult("k", "shell", "x"))
+    both = relations([call, result])
+    assert both.results == {"k": result} and both.calls == {"k": "c1"}
+    assert takes_space(call, both) and not takes_space(result, both)
+    assert takes_space(result, relations([result]))
+
+
+def test_live_output_belongs_to_the_call_that_runs() -> None:
+    live = open_row("tool_result", "k")
+    known = relations([row(1, ToolCall("k", "shell", {})), live])
+    assert known.live == {"k": live}
+    assert not takes_space(live, known)
+
+
+def test_rows_of_the_program_s_own_take_no_space() -> None:
+    silent = [
+        System("prompt", "x"),
+        System("fact", "now"),
+        System("retracted", "", {"chunkIds": []}),
+        System("turn_end", "", {"outcome": "done"}),
+        System("notice", "", {"started": "k"}),
     ]
+    seen = [
+        System("turn_end", "", {"outcome": "stopped"}),
+        System("notice", "something"),
+        System("compaction", "sum"),
+        System("model", "", {"from": "a", "to": "b"}),
+    ]
+    assert all(is_silent(row(1, data)) for data in silent)
+    assert not any(is_silent(row(1, data)) for data in seen)
+    assert not is_silent(DamagedRow("d", 1, "bad", ""))
 
 
-def test_steps_and_turns_are_apart() -> None:
-    one = row(1, "assistant", said("a")[1], step=0)
-    two = row(2, "assistant", said("b")[1], step=1)
-    three = row(3, "assistant", said("c")[1], turn="t2", step=1)
-    assert [len(found.chunks) for found in group([one, two, three])] == [1, 1, 1]
+def test_a_row_that_was_taken_back_is_known() -> None:
+    known = relations([text(1), text(2), row(3, System("retracted", "", {"chunkIds": ["c2", 7]}))])
+    assert known.retracted == frozenset({"c2", "7"})
 
 
-def test_A07_the_marks_of_started_calls_do_not_split_a_step() -> None:
-    mark = ("system", started_mark(["c"]))
-    rows = log(called("c"), called("d"), mark, answered("c"), answered("d"))  # type: ignore[arg-type]
-    groups = group(rows)
-    assert len(groups) == 1
-    assert [one.seq for one in groups[0].chunks] == [1, 2, 4, 5]
-
-
-parts = st.sampled_from([user("u"), said("s"), called("c"), answered("c"), system("notice")])
-
-
-@given(st.lists(parts, max_size=12))
-def test_grouping_keeps_every_row_in_its_place(pieces: list[tuple[str, object]]) -> None:
-    rows = log(*pieces)  # type: ignore[arg-type]
-    assert [one for found in group(rows) for one in found.chunks] == rows
-
-
-def test_results_and_calls_are_found_by_their_id() -> None:
-    rows = log(called("a"), answered("a"), answered("b"))
-    damaged = DamagedRow("x", 9, "torn", "{")
-    assert set(results_by_call([*rows, damaged])) == {"a", "b"}
-    assert call_ids([*rows, damaged]) == {"a"}
+def test_neighbours_are_known() -> None:
+    rows = [text(1), text(2), open_row("text")]
+    known = relations(rows)
+    assert known.before["o"] is rows[1] and known.after["c1"] is rows[1]
+    assert "c1" not in known.before and "o" not in known.after

@@ -11,11 +11,11 @@ from hypothesis import strategies as st
 
 from desktop.core.chunks import NewChunk, System, ToolCall, ToolResult
 from desktop.core.errors import StoreBusy
+from desktop.core.groups import Row
 from desktop.core.records import Page, Receipt
 from desktop.core.reducer import Dropped, Grew, Opened
 from desktop.core.status import TabStatus
 from desktop.feed.hub import Hub
-from desktop.feed.rows import Row
 from desktop.feed.scope import (
     Change,
     Changed,

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from desktop.feed.rows import Row
+from desktop.core.groups import Row
 from desktop.feed.window import (
     DEFAULT_LIMIT,
     End,
