@@ -13,9 +13,12 @@ from PySide6.QtWidgets import QDialog, QWidget
 from desktop.diagnostics import Hooks, LogFile, Redaction, program_version
 from desktop.headless.runtime import Runtime, start
 from desktop.paths import DataFolder
-from desktop.settings import SHOW_THINKING, TRANSCRIPT_ZOOM
+from desktop.settings import SEND_KEY, SHOW_THINKING, TRANSCRIPT_ZOOM
 from desktop.ui.conversation_page import ConversationPage
+from desktop.ui.desk import Desk
 from desktop.ui.doors import Doors
+from desktop.ui.help_boxes import show_about, show_shortcuts
+from desktop.ui.main_window import MainWindow
 from desktop.ui.preferences import LivePreferences
 from desktop.ui.settings_dialog import SettingsDialog
 from desktop.ui.tasks import Tasks
@@ -76,7 +79,13 @@ class Layers:
             rule_words=runtime.rule_words,
             settings_dialog=self._settings_dialog,
             welcome_page=self._welcome_page,
+            show_shortcuts=show_shortcuts,
+            show_about=lambda parent: show_about(parent, program_version()),
         )
+
+    def desk(self, window: MainWindow) -> Desk:
+        """What carries out the window's wishes."""
+        return Desk(self.doors(), area=window.area, tasks=self._tasks, window=window)
 
     def make_page(self, tab_id: str) -> ConversationPage:
         """The page of one conversation."""
@@ -92,7 +101,7 @@ class Layers:
         pane.set_zoom(self._preferences.value(TRANSCRIPT_ZOOM))
         pane.set_thinking_open(self._preferences.value(SHOW_THINKING))
         pane.set_renderer(self._renderer)
-        return ConversationPage(
+        page = ConversationPage(
             tab_id,
             theme=self._theme(),
             tasks=self._tasks,
@@ -100,6 +109,8 @@ class Layers:
             pane=pane,
             now_ms=now_ms,
         )
+        page.composer.field.send_with_ctrl = self._preferences.value(SEND_KEY) == "ctrl-enter"
+        return page
 
     async def close(self) -> None:
         """Stops and seals what runs, flushes the log."""

@@ -137,8 +137,8 @@ class Program:
         self._app.styleHints().colorSchemeChanged.connect(lambda _: self._dress())
         self._preferences.changed.connect(self._preference_changed)
         self._preferences.load(rows, runtime.catalogue)
-        self._window.connect_doors(
-            self._layers.doors(), self._layers.make_page, view, self._folder.scratch
+        self._window.connect_desk(
+            self._layers.desk(self._window), self._layers.make_page, view, self._folder.scratch
         )
 
     # -- looks --------------------------------------------------------------------------------

@@ -54,9 +54,9 @@ ACTIONS: tuple[ActionSpec, ...] = (
     ActionSpec("previous_tab", "Go", "Previous conversation", ("Ctrl+Shift+Tab", "Ctrl+PgUp")),
     ActionSpec("next_region", "Go", "Next region", ("F6",), needs_doors=False),
     ActionSpec("to_end", "Go", "End of the conversation", ("Ctrl+End",)),
-    ActionSpec("shortcuts", "Help", "Keyboard shortcuts", ("Ctrl+/",), needs_doors=False),
+    ActionSpec("shortcuts", "Help", "Keyboard shortcuts", ("Ctrl+/",)),
     ActionSpec("tour", "Help", "Play the tour", ()),
-    ActionSpec("about", "Help", "About Nacre", (), needs_doors=False),
+    ActionSpec("about", "Help", "About Nacre"),
 )
 
 

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from desktop.ui.welcome import WelcomePage
 
 MakePage = Callable[[str], "ConversationPage"]
-MakeWelcome = Callable[[], "WelcomePage | None"]
+MakeWelcome = Callable[[], "WelcomePage"]
 
 
 class ConversationArea(QWidget):
@@ -148,8 +148,7 @@ class ConversationArea(QWidget):
     def show_welcome(self) -> None:
         if self.welcome is None and self._make_welcome is not None:
             self.welcome = self._make_welcome()
-            if self.welcome is not None:
-                self._stack.addWidget(self.welcome)
+            self._stack.addWidget(self.welcome)
         if self.welcome is None:
             return
         self._leave_current()

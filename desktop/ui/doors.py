@@ -24,3 +24,5 @@ class Doors:
     rule_words: Callable[[str, str], str]
     settings_dialog: Callable[[QWidget], QDialog]
     welcome_page: Callable[[QWidget], WelcomePage]
+    show_shortcuts: Callable[[QWidget], None]
+    show_about: Callable[[QWidget], None]

@@ -1,6 +1,6 @@
 """The window: sidebar, conversations, menus. It comes up empty-handed and gets its doors later.
 
-What it does is to carry out what the parts ask for, through the doors; it holds no rules.
+It joins its parts and shows what is; what the person wants with conversations is the desk's.
 """
 
 from __future__ import annotations
@@ -9,21 +9,18 @@ import asyncio
 from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QByteArray, Qt, Signal
 from PySide6.QtGui import QCloseEvent, QGuiApplication
 from PySide6.QtWidgets import (
     QApplication,
-    QInputDialog,
     QMainWindow,
-    QMessageBox,
     QSplitter,
     QVBoxLayout,
     QWidget,
 )
 
-from desktop.core.errors import NacreError
 from desktop.settings import (
     EFFORT,
     MODEL,
@@ -32,9 +29,7 @@ from desktop.settings import (
     SHOW_THINKING,
     TRANSCRIPT_ZOOM,
 )
-from desktop.ui import asking
-from desktop.ui.actions import build_menus, shortcut_lines
-from desktop.ui.attaching import read_attachment
+from desktop.ui.actions import build_menus
 from desktop.ui.banner import Banner
 from desktop.ui.conversation_area import ConversationArea
 from desktop.ui.preferences import LivePreferences
@@ -44,13 +39,13 @@ from desktop.ui.theme import Theme
 from desktop.ui.window_cache import WindowCache
 
 if TYPE_CHECKING:
+    from desktop.core.model import ModelInfo
     from desktop.core.protocols import Unsubscribe
-    from desktop.core.records import CatalogueView, Receipt, Tab
+    from desktop.core.records import CatalogueView, Receipt
     from desktop.core.reducer import BlockOp
     from desktop.core.status import TabStatus
     from desktop.ui.conversation_area import MakePage
-    from desktop.ui.doors import Doors
-    from desktop.ui.welcome import WelcomePage
+    from desktop.ui.desk import Desk
 
 ZOOM_STEP = 10
 
@@ -75,10 +70,8 @@ class MainWindow(QMainWindow):
         self._tasks = tasks
         self._preferences = preferences
         self._cache = cache
-        self._doors: Doors | None = None
+        self._desk: Desk | None = None
         self._unsubscribes: list[Unsubscribe] = []
-        self._tabs: tuple[Tab, ...] = ()
-        self._closed_tabs: list[str] = []
         self._unseen: frozenset[str] = frozenset()
         self._may_close = False
         self.banner = Banner(theme, self)
@@ -92,22 +85,22 @@ class MainWindow(QMainWindow):
 
     # -- for the root -------------------------------------------------------------------------
 
-    def connect_doors(
-        self, doors: Doors, make_page: MakePage, view: CatalogueView, scratch: Path
+    def connect_desk(
+        self, desk: Desk, make_page: MakePage, view: CatalogueView, scratch: Path
     ) -> None:
         """Everything is loaded: shows what is there and lets the person act."""
-        self._doors = doors
+        self._desk = desk
         self._scratch = scratch
         self.area.connect_pages(make_page)
-        self.area.connect_welcome(self._make_welcome)
         for action in self._actions.values():
             action.setEnabled(True)
-        self._unsubscribes.append(doors.hub.subscribe(self))
-        self._unsubscribes.append(doors.hub.on_catalogue(self._refresh))
-        self._show_view(view)
-        self._begin_with(view)
+        self._unsubscribes.append(desk.doors.hub.subscribe(self))
+        self._unsubscribes.append(desk.doors.hub.on_catalogue(desk.refresh))
+        self._wire_desk(desk)
+        desk.show(view)
+        self._begin_with(desk)
         self._show_new_ready()
-        self._tasks.start(self._load_models(doors), "load models")
+        desk.load_models()
 
     def say(self, sentence: str, detail: str = "") -> None:
         """A message over the whole window."""
@@ -127,7 +120,7 @@ class MainWindow(QMainWindow):
             await asyncio.sleep(0.02)
 
     def _is_settled(self) -> bool:
-        if self._doors is None:
+        if self._desk is None:
             return self.banner.isVisible()
         page = self.area.current
         return page is None or (page.pane.loaded and page.pane.rendered)
@@ -175,160 +168,31 @@ class MainWindow(QMainWindow):
         self.sidebar.show_status(status)
         self.area.show_status(status)
 
-    # -- catalogue ----------------------------------------------------------------------------
-
-    def _refresh(self) -> None:
-        if self._doors is not None:
-            self._tasks.start(self._load_view(self._doors), "load catalogue")
-
-    async def _load_view(self, doors: Doors) -> None:
-        self._show_view(await doors.catalogue.view())
+    # -- showing ------------------------------------------------------------------------------
 
     def _show_view(self, view: CatalogueView) -> None:
-        self._tabs = view.tabs
         self.sidebar.show_catalogue(view)
         self.area.show_workspaces(view, self._scratch)
         open_tabs = [tab for tab in view.tabs if tab.is_open and tab.archived_at is None]
         self.area.show_tabs(sorted(open_tabs, key=lambda tab: tab.position))
         self._show_title()
 
-    def _begin_with(self, view: CatalogueView) -> None:
+    def _begin_with(self, desk: Desk) -> None:
         """The last conversation, unless the person has begun to write already."""
-        doors = self._doors
         composer = self.area.composer
-        if doors is None or (composer is not None and composer.text()):
+        if composer is not None and composer.text():
             return
         open_ids = self.area.strip.tab_ids()
         if self._cache.current_tab in open_ids:
             self.area.show_tab(self._cache.current_tab)
         elif open_ids:
             self.area.show_tab(open_ids[0])
-        elif not doors.access.state().ready:
+        elif not desk.doors.access.state().ready:
             self.area.show_welcome()
 
-    async def _load_models(self, doors: Doors) -> None:
-        self.area.show_models(await doors.access.models())
+    def _show_models(self, models: Sequence[ModelInfo]) -> None:
+        self.area.show_models(models)
         self._show_new_choice()
-
-    # -- conversations ------------------------------------------------------------------------
-
-    def _begin(self, workspace_id: int, text: str, attachments: list[dict[str, Any]]) -> None:
-        if self._doors is not None:
-            self._tasks.start(
-                self._begin_now(self._doors, workspace_id, text, attachments), "begin conversation"
-            )
-
-    async def _begin_now(
-        self, doors: Doors, workspace_id: int, text: str, attachments: list[dict[str, Any]]
-    ) -> None:
-        composer = self.area.new_page.composer
-        composer.show_ready(False, self.tr("Sending…"))
-        try:
-            if not workspace_id:
-                workspace_id = (await doors.catalogue.scratch_workspace()).id
-            tab = await doors.catalogue.create_tab(workspace_id)
-            model, effort, mode = composer.choice()
-            await doors.commands.choose(tab.id, model=model, effort=effort, mode=mode)
-            await doors.commands.send(tab.id, text, attachments)
-        except NacreError as error:
-            self.say(str(error), error.detail)
-            return
-        finally:
-            self._show_new_ready()
-        if composer.text() == text:
-            composer.clear()
-        await self._load_view(doors)
-        self.area.show_tab(tab.id)
-
-    def _open_tab(self, tab_id: str) -> None:
-        if self._doors is not None:
-            self._tasks.start(self._open_tab_now(self._doors, tab_id), "open conversation")
-
-    async def _open_tab_now(self, doors: Doors, tab_id: str) -> None:
-        if tab_id not in self.area.strip.tab_ids():
-            await doors.catalogue.set_tab_open(tab_id, is_open=True)
-            await self._load_view(doors)
-        self.area.show_tab(tab_id)
-
-    def _close_tab(self, tab_id: str) -> None:
-        """Hides it from the strip; the conversation and its turn go on (SPEC P06)."""
-        if self._doors is not None and tab_id:
-            self._closed_tabs.append(tab_id)
-            self._tasks.start(self._close_tab_now(self._doors, tab_id), "close conversation")
-
-    async def _close_tab_now(self, doors: Doors, tab_id: str) -> None:
-        await doors.catalogue.set_tab_open(tab_id, is_open=False)
-        await self._load_view(doors)
-
-    def _reopen_tab(self) -> None:
-        if self._closed_tabs:
-            self._open_tab(self._closed_tabs.pop())
-
-    def _move_tabs(self, tab_ids: Sequence[str]) -> None:
-        if self._doors is not None:
-            self._tasks.start(self._doors.catalogue.move_tabs(tab_ids), "move tabs")
-
-    def _rename(self, tab_id: str = "") -> None:
-        tab = self._tab(tab_id or (self.area.current.tab_id if self.area.current else ""))
-        if self._doors is not None and tab is not None:
-            self._tasks.start(self._rename_now(self._doors, tab), "rename conversation")
-
-    async def _rename_now(self, doors: Doors, tab: Tab) -> None:
-        dialog = QInputDialog(self)
-        dialog.setWindowTitle(self.tr("Rename conversation"))
-        dialog.setLabelText(self.tr("Title"))
-        dialog.setTextValue(tab.title)
-        if await asking.finished(dialog) and dialog.textValue().strip():
-            await doors.catalogue.rename_tab(tab.id, dialog.textValue().strip())
-
-    def _tab(self, tab_id: str) -> Tab | None:
-        return next((tab for tab in self._tabs if tab.id == tab_id), None)
-
-    def _open_folder(self) -> None:
-        if self._doors is not None:
-            self._tasks.start(self._open_folder_now(self._doors), "open folder")
-
-    async def _open_folder_now(self, doors: Doors) -> None:
-        folder = await asking.choose_folder(self, self.tr("Open a folder to work in"))
-        if folder is None:
-            return
-        workspace = await doors.catalogue.open_workspace(folder)
-        await self._load_view(doors)
-        self.area.show_new(workspace.id)
-
-    def _attach(self, composer: Any) -> None:
-        self._tasks.start(self._attach_now(composer), "attach a file")
-
-    async def _attach_now(self, composer: Any) -> None:
-        path = await asking.choose_file(self, self.tr("Attach a text file"))
-        if path is not None:
-            composer.attach(path.name, await read_attachment(path))
-
-    def _play_tour(self) -> None:
-        if self._doors is not None:
-            self._tasks.start(self._play_tour_now(self._doors), "play the tour")
-
-    async def _play_tour_now(self, doors: Doors) -> None:
-        tab_id = await doors.start_tour()
-        await self._load_view(doors)
-        self.area.show_tab(tab_id)
-
-    def _entered(self) -> None:
-        """A model can be reached now."""
-        if self._doors is not None:
-            self._show_new_ready()
-            self.area.show_new()
-            self._tasks.start(self._load_models(self._doors), "load models")
-
-    def _make_welcome(self) -> WelcomePage | None:
-        if self._doors is None:
-            return None
-        page = self._doors.welcome_page(self)
-        page.entered.connect(self._entered)
-        page.tour_wanted.connect(self._play_tour)
-        return page
-
-    # -- showing ------------------------------------------------------------------------------
 
     def _shown(self, tab_id: str) -> None:
         self._unseen -= {tab_id}
@@ -338,14 +202,14 @@ class MainWindow(QMainWindow):
 
     def _show_title(self) -> None:
         current = self.area.current
-        tab = self._tab(current.tab_id) if current else None
+        tab = self._desk.tab(current.tab_id) if current and self._desk else None
         self.setWindowTitle(f"{tab.title} – Nacre" if tab and tab.title else "Nacre")
 
     def _show_new_ready(self) -> None:
         composer = self.area.new_page.composer
-        if self._doors is None:
+        if self._desk is None:
             composer.show_ready(False, self.tr("Nacre is still starting"))
-        elif not self._doors.access.state().ready:
+        elif not self._desk.doors.access.state().ready:
             composer.show_ready(False, self.tr("No key is set: see Settings → Access"))
         else:
             composer.show_ready(True)
@@ -379,9 +243,9 @@ class MainWindow(QMainWindow):
         self._preferences.change(TRANSCRIPT_ZOOM.key, zoom)
 
     def _settings(self) -> None:
-        if self._doors is None:
+        if self._desk is None:
             return
-        dialog = self._doors.settings_dialog(self)
+        dialog = self._desk.doors.settings_dialog(self)
         dialog.finished.connect(lambda _: self._settings_closed())
         dialog.open()
 
@@ -389,27 +253,6 @@ class MainWindow(QMainWindow):
         self._show_new_ready()
         for page in self.area.pages():
             page.refresh_ready()
-
-    def _shortcuts(self) -> None:
-        rows = "".join(
-            f"<tr><td>{self.tr(what)}</td><td>&nbsp;&nbsp;<b>{keys}</b></td></tr>"
-            for what, keys in shortcut_lines()
-        )
-        self._message(self.tr("Keyboard shortcuts"), f"<table>{rows}</table>")
-
-    def _about(self) -> None:
-        self._message(
-            self.tr("About Nacre"),
-            "<b>Nacre</b><p>"
-            + self.tr("A conversation is laid down like nacre, layer on layer.")
-            + "</p>",
-        )
-
-    def _message(self, title: str, rich_text: str) -> None:
-        box = QMessageBox(QMessageBox.Icon.NoIcon, title, rich_text, parent=self)
-        box.setTextFormat(Qt.TextFormat.RichText)
-        box.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        box.open()
 
     # -- building -----------------------------------------------------------------------------
 
@@ -445,24 +288,37 @@ class MainWindow(QMainWindow):
         self._tasks.failed.connect(self.say)
         self._preferences.changed.connect(self._preference_changed)
         self._preferences.problem.connect(self.say)
-        self.sidebar.open_wanted.connect(self._open_tab)
         self.sidebar.new_wanted.connect(self.area.show_new)
-        self.sidebar.folder_wanted.connect(self._open_folder)
-        self.sidebar.rename_wanted.connect(self._rename)
         self.area.shown.connect(self._shown)
-        self.area.closed.connect(self._close_tab)
-        self.area.reordered.connect(self._move_tabs)
-        self.area.attach_wanted.connect(self._attach)
-        self.area.new_page.begin_wanted.connect(self._begin)
-        self.area.new_page.folder_wanted.connect(self._open_folder)
+
+    def _wire_desk(self, desk: Desk) -> None:
+        """The parts' wishes go to the desk from now on."""
+        desk.loaded.connect(self._show_view)
+        desk.models_loaded.connect(self._show_models)
+        desk.reachable.connect(self._show_new_ready)
+        self.sidebar.open_wanted.connect(desk.open_tab)
+        self.sidebar.folder_wanted.connect(desk.open_folder)
+        self.sidebar.rename_wanted.connect(desk.rename)
+        self.area.closed.connect(desk.close_tab)
+        self.area.reordered.connect(desk.move_tabs)
+        self.area.attach_wanted.connect(desk.attach)
+        self.area.new_page.begin_wanted.connect(desk.begin)
+        self.area.new_page.folder_wanted.connect(desk.open_folder)
+
+    def _at_desk(self, act: Callable[[Desk], object]) -> Callable[[], object]:
+        """An action that needs the log to be open."""
+        return lambda: act(self._desk) if self._desk is not None else None
+
+    def _current_id(self) -> str:
+        return self.area.current.tab_id if self.area.current else ""
 
     def _slots(self) -> dict[str, Callable[[], object]]:
         """What each declared action does."""
         return {
             "new": self.area.show_new,
-            "open_folder": self._open_folder,
-            "close_tab": lambda: self._close_tab(self.area.strip.current()),
-            "reopen_tab": self._reopen_tab,
+            "open_folder": self._at_desk(lambda desk: desk.open_folder()),
+            "close_tab": self._at_desk(lambda desk: desk.close_tab(self._current_id())),
+            "reopen_tab": self._at_desk(lambda desk: desk.reopen_tab()),
             "settings": self._settings,
             "quit": self.close,
             "copy": partial(self._to_focus, "copy"),
@@ -474,15 +330,15 @@ class MainWindow(QMainWindow):
             "zoom_reset": lambda: self._zoom(None),
             "stop": lambda: self.area.current and self.area.current.stop(),
             "retry": lambda: self.area.current and self.area.current.retry(),
-            "rename": self._rename,
+            "rename": self._at_desk(lambda desk: desk.rename(self._current_id())),
             "write": self._focus_composer,
             "next_tab": lambda: self.area.strip.step(1),
             "previous_tab": lambda: self.area.strip.step(-1),
             "next_region": self._next_region,
             "to_end": lambda: self.area.current and self.area.current.pane.follow(),
-            "shortcuts": self._shortcuts,
-            "tour": self._play_tour,
-            "about": self._about,
+            "shortcuts": self._at_desk(lambda desk: desk.doors.show_shortcuts(self)),
+            "tour": self._at_desk(lambda desk: desk.play_tour()),
+            "about": self._at_desk(lambda desk: desk.doors.show_about(self)),
         }
 
     def _to_focus(self, name: str) -> None:

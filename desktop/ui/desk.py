@@ -1,0 +1,175 @@
+"""What the person does with conversations and folders, carried out through the doors.
+
+Loaded once the log is open. Each wish is a task; its error is shown by whoever owns the tasks. The
+desk changes the catalogue and brings pages into view; it decides nothing about turns.
+"""
+
+from collections.abc import Sequence
+from typing import Any
+
+from PySide6.QtCore import QObject, Signal
+from PySide6.QtWidgets import QInputDialog, QWidget
+
+from desktop.core.records import CatalogueView, Tab
+from desktop.ui import asking
+from desktop.ui.attaching import read_attachment
+from desktop.ui.composer import Composer
+from desktop.ui.conversation_area import ConversationArea
+from desktop.ui.doors import Doors
+from desktop.ui.tasks import Tasks
+from desktop.ui.welcome import WelcomePage
+
+
+class Desk(QObject):
+    """`loaded(CatalogueView)` after each read of the catalogue, `models_loaded(models)` when they
+    are known, `reachable()` when that may have changed."""
+
+    loaded = Signal(object)
+    models_loaded = Signal(object)
+    reachable = Signal()
+
+    def __init__(
+        self, doors: Doors, *, area: ConversationArea, tasks: Tasks, window: QWidget
+    ) -> None:
+        super().__init__(window)
+        self.doors = doors
+        self._area = area
+        self._tasks = tasks
+        self._window = window
+        self._tabs: tuple[Tab, ...] = ()
+        self._closed: list[str] = []
+        self._unsent: dict[int, str] = {}
+        area.connect_welcome(self._make_welcome)
+
+    # -- the catalogue ------------------------------------------------------------------------
+
+    def tab(self, tab_id: str) -> Tab | None:
+        """A conversation's metadata, as last read."""
+        return next((tab for tab in self._tabs if tab.id == tab_id), None)
+
+    def show(self, view: CatalogueView) -> None:
+        """The catalogue as it is now."""
+        self._tabs = view.tabs
+        self.loaded.emit(view)
+
+    def refresh(self) -> None:
+        self._tasks.start(self._load(), "load catalogue")
+
+    def load_models(self) -> None:
+        self._tasks.start(self._load_models(), "load models")
+
+    async def _load(self) -> None:
+        self.show(await self.doors.catalogue.view())
+
+    async def _load_models(self) -> None:
+        self.models_loaded.emit(await self.doors.access.models())
+
+    # -- beginning ----------------------------------------------------------------------------
+
+    def begin(self, workspace_id: int, text: str, attachments: list[dict[str, Any]]) -> None:
+        """Makes a conversation with its first message; id 0 is the scratch folder."""
+        self._tasks.start(self._begin(workspace_id, text, attachments), "begin conversation")
+
+    async def _begin(self, workspace_id: int, text: str, attachments: list[dict[str, Any]]) -> None:
+        composer = self._area.new_page.composer
+        composer.show_ready(False, self.tr("Sending…"))
+        try:
+            if not workspace_id:
+                workspace_id = (await self.doors.catalogue.scratch_workspace()).id
+            # A conversation whose first message could not go out is used for the next try.
+            tab_id = self._unsent.get(workspace_id)
+            if tab_id is None:
+                tab_id = (await self.doors.catalogue.create_tab(workspace_id)).id
+                self._unsent[workspace_id] = tab_id
+            model, effort, mode = composer.choice()
+            await self.doors.commands.choose(tab_id, model=model, effort=effort, mode=mode)
+            await self.doors.commands.send(tab_id, text, attachments)
+            del self._unsent[workspace_id]
+        finally:
+            self.reachable.emit()
+        if composer.text() == text:
+            composer.clear()
+        await self._load()
+        self._area.show_tab(tab_id)
+
+    def play_tour(self) -> None:
+        self._tasks.start(self._play_tour(), "play the tour")
+
+    async def _play_tour(self) -> None:
+        tab_id = await self.doors.start_tour()
+        await self._load()
+        self._area.show_tab(tab_id)
+
+    def open_folder(self) -> None:
+        self._tasks.start(self._open_folder(), "open folder")
+
+    async def _open_folder(self) -> None:
+        folder = await asking.choose_folder(self._window, self.tr("Open a folder to work in"))
+        if folder is None:
+            return
+        workspace = await self.doors.catalogue.open_workspace(folder)
+        await self._load()
+        self._area.show_new(workspace.id)
+
+    def _make_welcome(self) -> WelcomePage:
+        page = self.doors.welcome_page(self._window)
+        page.entered.connect(self._entered)
+        page.tour_wanted.connect(self.play_tour)
+        return page
+
+    def _entered(self) -> None:
+        """A model can be reached now."""
+        self.reachable.emit()
+        self._area.show_new()
+        self.load_models()
+
+    # -- open conversations -------------------------------------------------------------------
+
+    def open_tab(self, tab_id: str) -> None:
+        self._tasks.start(self._open_tab(tab_id), "open conversation")
+
+    async def _open_tab(self, tab_id: str) -> None:
+        if tab_id not in self._area.strip.tab_ids():
+            await self.doors.catalogue.set_tab_open(tab_id, is_open=True)
+            await self._load()
+        self._area.show_tab(tab_id)
+
+    def close_tab(self, tab_id: str) -> None:
+        """Hides it from the strip; the conversation and its turn go on (SPEC P06)."""
+        if tab_id:
+            self._closed.append(tab_id)
+            self._tasks.start(self._close_tab(tab_id), "close conversation")
+
+    async def _close_tab(self, tab_id: str) -> None:
+        await self.doors.catalogue.set_tab_open(tab_id, is_open=False)
+        await self._load()
+
+    def reopen_tab(self) -> None:
+        if self._closed:
+            self.open_tab(self._closed.pop())
+
+    def move_tabs(self, tab_ids: Sequence[str]) -> None:
+        self._tasks.start(self.doors.catalogue.move_tabs(tab_ids), "move tabs")
+
+    def rename(self, tab_id: str) -> None:
+        tab = self.tab(tab_id)
+        if tab is not None:
+            self._tasks.start(self._rename(tab), "rename conversation")
+
+    async def _rename(self, tab: Tab) -> None:
+        dialog = QInputDialog(self._window)
+        dialog.setWindowTitle(self.tr("Rename conversation"))
+        dialog.setLabelText(self.tr("Title"))
+        dialog.setTextValue(tab.title)
+        if await asking.finished(dialog) and dialog.textValue().strip():
+            await self.doors.catalogue.rename_tab(tab.id, dialog.textValue().strip())
+
+    # -- attaching ----------------------------------------------------------------------------
+
+    def attach(self, composer: Composer) -> None:
+        self._tasks.start(self._attach(composer), "attach a file")
+
+    async def _attach(self, composer: Composer) -> None:
+        path = await asking.choose_file(self._window, self.tr("Attach a text file"))
+        if path is not None:
+            composer.attach(path.name, await read_attachment(path))
