@@ -7,7 +7,8 @@ loaded when it comes into view and let go when it leaves it (SPEC U09).
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from PySide6.QtCore import QTimer, Signal
+from PySide6.QtCore import Qt, QTimer, Signal
+from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
 
 from desktop.core.chunks import LogChunk, Text
@@ -134,6 +135,13 @@ class ConversationPage(QWidget):
     async def keep_draft(self) -> None:
         """Keeps what is being written; raises StoreError when it can't be kept."""
         await self._keep(self.composer.text())
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        """Esc stops wherever on the page the focus is; the field has its say first."""
+        if event.key() == Qt.Key.Key_Escape and not event.modifiers():
+            self.stop()
+            return
+        super().keyPressEvent(event)
 
     def stop(self) -> None:
         if self._status.phase == "running":

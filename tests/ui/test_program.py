@@ -224,7 +224,10 @@ def test_u30_a_kept_rule_is_honoured_by_the_next_start(home: Home, enter: Enter)
 LONG = "What was shown so far stays as it is and is marked."
 
 
-def test_c26_esc_stops_within_a_second_and_keeps_what_was_shown(home: Home, enter: Enter) -> None:
+@pytest.mark.parametrize("place", ["composer", "transcript"])
+def test_c26_esc_stops_within_a_second_and_keeps_what_was_shown(
+    home: Home, enter: Enter, place: str
+) -> None:
     """SPEC C26, A03: the next request carries exactly the text that was on the screen."""
     with MessagesServer([reply(text(LONG)).gate_after(5, "mid"), reply("On we go.")]) as server:
         person = enter(server)
@@ -232,7 +235,7 @@ def test_c26_esc_stops_within_a_second_and_keeps_what_was_shown(home: Home, ente
         person.wait_at_gate(server, "mid")
         person.wait(lambda: answers(person) == [LONG[:24]])
         began = time.monotonic()
-        person.press(Qt.Key.Key_Escape)
+        person.press(Qt.Key.Key_Escape, person.part(QWidget, place))
         person.wait(person.idle)
         took = time.monotonic() - began
         person.wait(lambda: person.reads("Stopped"))

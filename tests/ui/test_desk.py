@@ -1,0 +1,89 @@
+"""What the person does with conversations, when it goes wrong."""
+
+import asyncio
+import itertools
+from collections.abc import Mapping, Sequence
+from typing import Any, cast
+
+import qasync
+from pytestqt.qtbot import QtBot
+
+from desktop.core.access import Access, AccessState
+from desktop.core.errors import StoreFull
+from desktop.core.protocols import Commands
+from desktop.feed.hub import Hub
+from desktop.ui.conversation_area import ConversationArea
+from desktop.ui.desk import Desk
+from desktop.ui.doors import Doors
+from desktop.ui.tasks import Tasks
+from desktop.ui.theme import LIGHT, Theme
+from tests.fakes.stores import MemoryLog
+from tests.ui.conftest import until
+
+FULL = "The disk is full."
+
+
+class Refusing:
+    """Commands that refuse to send until `room` is made; `sent` is what went out."""
+
+    def __init__(self) -> None:
+        self.room = False
+        self.sent: list[tuple[str, str]] = []
+
+    async def choose(self, tab_id: str, **choice: object) -> None:
+        del tab_id, choice
+
+    async def send(
+        self, tab_id: str, text: str, attachments: Sequence[Mapping[str, object]] = ()
+    ) -> None:
+        del attachments
+        if not self.room:
+            raise StoreFull(FULL)
+        self.sent.append((tab_id, text))
+
+
+class Reachable:
+    def state(self) -> AccessState:
+        return AccessState(key_source="session")
+
+
+def test_a_first_message_that_could_not_go_out_is_kept_and_makes_no_second_conversation(
+    loop: qasync.QEventLoop, qtbot: QtBot
+) -> None:
+    ids = itertools.count()
+    log = MemoryLog(now_ms=lambda: 1, new_id=lambda: f"id{next(ids)}")
+    commands, tasks, said = Refusing(), Tasks(), list[str]()
+    tasks.failed.connect(lambda sentence, _: said.append(sentence))
+    area = ConversationArea(Theme("light", LIGHT))
+    qtbot.addWidget(area)
+    nothing = cast("Any", lambda *_: None)
+    doors = Doors(
+        commands=cast("Commands", commands),
+        catalogue=log.catalogue,
+        reader=log.reader,
+        hub=Hub(),
+        access=cast("Access", Reachable()),
+        start_tour=nothing,
+        rule_words=nothing,
+        settings_dialog=nothing,
+        welcome_page=nothing,
+        show_shortcuts=nothing,
+        show_about=nothing,
+    )
+    desk = Desk(doors, area=area, tasks=tasks, window=area)
+    composer = area.new_page.composer
+    composer.set_text("Hello")
+
+    async def twice() -> None:
+        desk.begin(0, "Hello", [])
+        await until(lambda: said == [FULL])
+        assert composer.text() == "Hello"
+        commands.room = True
+        desk.begin(0, "Hello", [])
+        await until(lambda: len(commands.sent) == 1)
+        await until(lambda: composer.text() == "")
+        await tasks.close()
+
+    loop.run_until_complete(twice())
+    view = asyncio.run(log.catalogue.view())
+    assert [tab.id for tab in view.tabs] == [commands.sent[0][0]]
