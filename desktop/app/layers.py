@@ -21,6 +21,7 @@ from desktop.ui.help_boxes import show_about, show_shortcuts
 from desktop.ui.main_window import MainWindow
 from desktop.ui.preferences import LivePreferences
 from desktop.ui.settings_dialog import SettingsDialog
+from desktop.ui.sidebar_list import ConversationList
 from desktop.ui.tasks import Tasks
 from desktop.ui.theme import Theme
 from desktop.ui.transcript.highlight import Highlighter
@@ -79,6 +80,7 @@ class Layers:
             rule_words=runtime.rule_words,
             settings_dialog=self._settings_dialog,
             welcome_page=self._welcome_page,
+            conversation_list=lambda parent: ConversationList(self._theme(), parent),
             show_shortcuts=show_shortcuts,
             show_about=lambda parent: show_about(parent, program_version()),
         )

@@ -23,7 +23,6 @@ from desktop.app import selftest as selftests
 from desktop.core.errors import NacreError
 from desktop.paths import DataFolder
 from desktop.settings import FONT_SCALE, REDUCED_MOTION, THEME
-from desktop.ui import asking
 from desktop.ui.main_window import MainWindow
 from desktop.ui.preferences import LivePreferences
 from desktop.ui.shell_style import shell_style
@@ -102,6 +101,7 @@ class Program:
         if self._on_first_paint is not None:
             self._on_first_paint()
         gc.enable()
+        self._window.complete()
         self._tasks.start(self._load(), "load")
         if self._selftest is not None:
             self._tasks.start(self._run_selftest(Path(self._selftest)), "self-test")
@@ -187,6 +187,8 @@ class Program:
 
     async def _ask_then_close(self, runtime: Runtime) -> None:
         """Asks once: keep the turn running to its end, or stop it."""
+        from desktop.ui import asking
+
         self._asked = True
         try:
             answer = await asking.choose(

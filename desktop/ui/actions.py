@@ -60,11 +60,15 @@ ACTIONS: tuple[ActionSpec, ...] = (
 )
 
 
-def build_menus(
-    window: QMainWindow, slots: Mapping[str, Callable[[], object]]
+def build_menu_bar(window: QMainWindow) -> dict[str, QMenu]:
+    """The menus by their names, still empty: what is seen of them before one is opened."""
+    return {name: window.menuBar().addMenu(window.tr(name)) for name in MENUS}
+
+
+def fill_menus(
+    window: QMainWindow, menus: Mapping[str, QMenu], slots: Mapping[str, Callable[[], object]]
 ) -> dict[str, QAction]:
-    """Fills the menu bar; every declared action must have its slot. Returns them by name."""
-    menus: dict[str, QMenu] = {name: window.menuBar().addMenu(window.tr(name)) for name in MENUS}
+    """Makes every declared action, which must have its slot. Returns them by name."""
     made: dict[str, QAction] = {}
     for spec in ACTIONS:
         action = QAction(window.tr(spec.text), window)

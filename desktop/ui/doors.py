@@ -8,6 +8,7 @@ from PySide6.QtWidgets import QDialog, QWidget
 from desktop.core.access import Access
 from desktop.core.protocols import Catalogue, Commands, LogReader
 from desktop.feed.hub import Hub
+from desktop.ui.sidebar_list import ConversationList
 from desktop.ui.welcome import WelcomePage
 
 
@@ -24,5 +25,6 @@ class Doors:
     rule_words: Callable[[str, str], str]
     settings_dialog: Callable[[QWidget], QDialog]
     welcome_page: Callable[[QWidget], WelcomePage]
+    conversation_list: Callable[[QWidget], ConversationList]
     show_shortcuts: Callable[[QWidget], None]
     show_about: Callable[[QWidget], None]

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QByteArray, Qt, Signal
-from PySide6.QtGui import QCloseEvent, QGuiApplication
+from PySide6.QtGui import QAction, QCloseEvent, QGuiApplication
 from PySide6.QtWidgets import (
     QApplication,
     QMainWindow,
@@ -29,7 +29,7 @@ from desktop.settings import (
     SHOW_THINKING,
     TRANSCRIPT_ZOOM,
 )
-from desktop.ui.actions import build_menus
+from desktop.ui.actions import build_menu_bar, fill_menus
 from desktop.ui.banner import Banner
 from desktop.ui.conversation_area import ConversationArea
 from desktop.ui.preferences import LivePreferences
@@ -78,12 +78,17 @@ class MainWindow(QMainWindow):
         self.sidebar = Sidebar(theme, self)
         self.area = ConversationArea(theme, self)
         self._build()
-        self._actions = build_menus(self, self._slots())
+        self._menus = build_menu_bar(self)
+        self._actions: dict[str, QAction] = {}
         self._wire()
         self._restore()
         self._show_new_ready()
 
     # -- for the root -------------------------------------------------------------------------
+
+    def complete(self) -> None:
+        """The window has been painted: its menus get their actions."""
+        self._actions = fill_menus(self, self._menus, self._slots())
 
     def connect_desk(
         self, desk: Desk, make_page: MakePage, view: CatalogueView, scratch: Path
@@ -94,6 +99,8 @@ class MainWindow(QMainWindow):
         self.area.connect_pages(make_page)
         for action in self._actions.values():
             action.setEnabled(True)
+        self._list = desk.doors.conversation_list(self.sidebar)
+        self.sidebar.connect_list(self._list)
         self._unsubscribes.append(desk.doors.hub.subscribe(self))
         self._unsubscribes.append(desk.doors.hub.on_catalogue(desk.refresh))
         self._wire_desk(desk)
@@ -159,19 +166,19 @@ class MainWindow(QMainWindow):
         current = self.area.current
         if current is None or current.tab_id != receipt.tab_id:
             self._unseen |= {receipt.tab_id}
-            self.sidebar.show_unseen(self._unseen)
+            self._list.show_unseen(self._unseen)
 
     def live(self, tab_id: str, op: BlockOp) -> None:
         """The pages hear these themselves."""
 
     def status(self, status: TabStatus) -> None:
-        self.sidebar.show_status(status)
+        self._list.show_status(status)
         self.area.show_status(status)
 
     # -- showing ------------------------------------------------------------------------------
 
     def _show_view(self, view: CatalogueView) -> None:
-        self.sidebar.show_catalogue(view)
+        self._list.show_catalogue(view)
         self.area.show_workspaces(view, self._scratch)
         open_tabs = [tab for tab in view.tabs if tab.is_open and tab.archived_at is None]
         self.area.show_tabs(sorted(open_tabs, key=lambda tab: tab.position))
@@ -196,8 +203,9 @@ class MainWindow(QMainWindow):
 
     def _shown(self, tab_id: str) -> None:
         self._unseen -= {tab_id}
-        self.sidebar.show_unseen(self._unseen)
-        self.sidebar.show_current(tab_id)
+        if self.sidebar.conversations is not None:
+            self._list.show_unseen(self._unseen)
+            self._list.show_current(tab_id)
         self._show_title()
 
     def _show_title(self) -> None:
@@ -296,9 +304,9 @@ class MainWindow(QMainWindow):
         desk.loaded.connect(self._show_view)
         desk.models_loaded.connect(self._show_models)
         desk.reachable.connect(self._show_new_ready)
-        self.sidebar.open_wanted.connect(desk.open_tab)
+        self._list.open_wanted.connect(desk.open_tab)
+        self._list.rename_wanted.connect(desk.rename)
         self.sidebar.folder_wanted.connect(desk.open_folder)
-        self.sidebar.rename_wanted.connect(desk.rename)
         self.area.closed.connect(desk.close_tab)
         self.area.reordered.connect(desk.move_tabs)
         self.area.attach_wanted.connect(desk.attach)

@@ -8,13 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
+
+from desktop.ui.marks import Mark, mark_of
 
 if TYPE_CHECKING:
     from desktop.core.records import CatalogueView, Tab, Workspace
     from desktop.core.status import TabStatus
 
-Mark = Literal["", "running", "needs-you", "failed", "unseen"]
 DAY_MS = 86_400_000
 
 
@@ -50,17 +51,6 @@ class ConversationRow:
 
 
 SidebarRow = FolderRow | SpanRow | ConversationRow
-
-
-def mark_of(status: TabStatus | None, *, unseen: bool) -> Mark:
-    """The status mark of a conversation: a shape and a word, strongest first."""
-    if status is not None and status.questions:
-        return "needs-you"
-    if status is not None and status.phase != "idle":
-        return "running"
-    if status is not None and status.last_outcome == "failed":
-        return "failed"
-    return "unseen" if unseen else ""
 
 
 def sidebar_rows(

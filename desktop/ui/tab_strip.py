@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QTabBar, QToolButton, QWidget
 
-from desktop.ui.sidebar import MARK_WORDS, MARKS
-from desktop.ui.sidebar_rows import mark_of
+from desktop.ui.marks import MARK_WORDS, MARKS, mark_of
 
 if TYPE_CHECKING:
     from desktop.core.records import Tab

@@ -67,6 +67,7 @@ def test_a_first_message_that_could_not_go_out_is_kept_and_makes_no_second_conve
         rule_words=nothing,
         settings_dialog=nothing,
         welcome_page=nothing,
+        conversation_list=nothing,
         show_shortcuts=nothing,
         show_about=nothing,
     )

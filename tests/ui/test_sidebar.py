@@ -3,12 +3,12 @@
 import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QAbstractItemModelTester
-from PySide6.QtWidgets import QListView
 from pytestqt.qtbot import QtBot
 
 from desktop.core.records import CatalogueView, Project, Tab, Workspace
 from desktop.core.status import TabStatus
-from desktop.ui.sidebar import Sidebar, SidebarModel
+from desktop.ui.sidebar import Sidebar
+from desktop.ui.sidebar_list import ConversationList, SidebarModel
 from desktop.ui.sidebar_rows import ConversationRow, FolderRow, SidebarRow
 from desktop.ui.theme import LIGHT, Theme
 
@@ -24,18 +24,24 @@ def catalogue(*ids: str) -> CatalogueView:
 
 @pytest.fixture
 def sidebar(qtbot: QtBot) -> Sidebar:
-    made = Sidebar(Theme("light", LIGHT))
+    theme = Theme("light", LIGHT)
+    made = Sidebar(theme)
+    made.connect_list(ConversationList(theme, made))
     qtbot.addWidget(made)
     made.resize(260, 500)
     made.show()
     return made
 
 
+def listed(sidebar: Sidebar) -> ConversationList:
+    assert sidebar.conversations is not None
+    return sidebar.conversations
+
+
 def selected(sidebar: Sidebar) -> str:
-    view = sidebar.findChild(QListView, "conversationList")
-    assert isinstance(view, QListView)
+    view = listed(sidebar)
     rows = view.selectionModel().selectedIndexes()
-    return sidebar.model.row(rows[0].row()).key if rows else ""
+    return view.rows.row(rows[0].row()).key if rows else ""
 
 
 def test_q02_the_model_passes_qts_tester_while_rows_come_change_and_go(qtbot: QtBot) -> None:
@@ -65,18 +71,18 @@ def test_a_status_changes_its_row_without_a_reset(qtbot: QtBot) -> None:
 def test_the_conversation_in_view_is_selected_also_when_its_row_comes_later(
     sidebar: Sidebar, qtbot: QtBot
 ) -> None:
-    sidebar.show_current("b")
-    sidebar.show_catalogue(catalogue("a", "b"))
+    listed(sidebar).show_current("b")
+    listed(sidebar).show_catalogue(catalogue("a", "b"))
     qtbot.waitUntil(lambda: selected(sidebar) == "b")
-    sidebar.show_status(TabStatus("a", phase="running"))
-    sidebar.show_catalogue(catalogue("c", "a", "b"))
-    qtbot.waitUntil(lambda: sidebar.model.rowCount() == 4)
+    listed(sidebar).show_status(TabStatus("a", phase="running"))
+    listed(sidebar).show_catalogue(catalogue("c", "a", "b"))
+    qtbot.waitUntil(lambda: listed(sidebar).rows.rowCount() == 4)
     assert selected(sidebar) == "b"
 
 
 def test_the_filter_leaves_what_holds_every_word(sidebar: Sidebar, qtbot: QtBot) -> None:
-    sidebar.show_catalogue(catalogue("a", "b"))
-    qtbot.waitUntil(lambda: sidebar.model.rowCount() == 3)
+    listed(sidebar).show_catalogue(catalogue("a", "b"))
+    qtbot.waitUntil(lambda: listed(sidebar).rows.rowCount() == 3)
     qtbot.keyClicks(sidebar.search, "title B")
-    qtbot.waitUntil(lambda: sidebar.model.rowCount() == 2)
-    assert sidebar.model.row(1).key == "b"
+    qtbot.waitUntil(lambda: listed(sidebar).rows.rowCount() == 2)
+    assert listed(sidebar).rows.row(1).key == "b"

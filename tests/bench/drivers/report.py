@@ -6,15 +6,20 @@ import sys
 import time
 from typing import Never
 
-from PySide6.QtCore import QEvent, QObject
+from PySide6.QtCore import QEvent, QObject, QTimer
 
 
 class FirstPaint(QObject):
-    """Watches a window and ends the process at its first paint event."""
+    """Watches a window and ends the process once it has been painted.
+
+    One turn of the loop after the paint event, as Nacre itself tells it: the event comes before
+    the painting.
+    """
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
         if event.type() == QEvent.Type.Paint:
-            end()
+            watched.removeEventFilter(self)
+            QTimer.singleShot(0, end)
         return super().eventFilter(watched, event)
 
 
