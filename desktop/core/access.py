@@ -51,6 +51,10 @@ class Access(Protocol):
         """One cheap call with what is set now."""
         ...
 
+    def known_models(self) -> tuple[ModelInfo, ...]:
+        """The models to choose from as far as they are known without asking anybody."""
+        ...
+
     async def models(self) -> tuple[ModelInfo, ...]:
         """The models to choose from; never raises for the network's sake."""
         ...

@@ -64,7 +64,7 @@ class LiveAccess:
         self._table = table
         self._tour = tour
         self._jitter = jitter
-        self._infos: dict[str, ModelInfo] = {info.id: info for info in table.infos()}
+        self._listed: tuple[ModelInfo, ...] = ()
         self._in_force: _InForce | None = None
 
     # -- for the agents -----------------------------------------------------------------------
@@ -79,8 +79,9 @@ class LiveAccess:
 
     def model_info(self, model_id: str) -> ModelInfo | None:
         """What is known of a model by now."""
+        listed = next((info for info in self.known_models() if info.id == model_id), None)
         known = self._table.find(model_id)
-        return self._infos.get(model_id) or (known.info if known else None)
+        return listed or (known.info if known else None)
 
     # -- Access -------------------------------------------------------------------------------
 
@@ -112,6 +113,7 @@ class LiveAccess:
             credential = await api_key.resolve(self._environment, self._secrets, endpoint=endpoint)
         except api_key.KeyRefused as error:
             credential, problem = Credential(endpoint, "none"), str(error)
+        self._listed = ()
         previous, self._in_force = (
             self._in_force,
             _InForce(credential, self._model(endpoint, credential), problem),
@@ -153,12 +155,13 @@ class LiveAccess:
             raise ModelUnavailable(NO_KEY, way_out=ENTER_ONE)
         return await self._in_force.model.check()
 
+    def known_models(self) -> tuple[ModelInfo, ...]:
+        return (*(self._listed or self._table.infos()), self._tour.info)
+
     async def models(self) -> tuple[ModelInfo, ...]:
-        infos = self._table.infos()
         if self._in_force is not None and self.state().ready:
-            infos = await self._in_force.model.models()
-        self._infos.update({info.id: info for info in infos})
-        return (*infos, *await self._tour.models())
+            self._listed = await self._in_force.model.models()
+        return self.known_models()
 
     # -- parts --------------------------------------------------------------------------------
 

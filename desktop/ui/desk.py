@@ -56,6 +56,8 @@ class Desk(QObject):
         self._tasks.start(self._load(), "load catalogue")
 
     def load_models(self) -> None:
+        """Shows the models that are known, and asks the server for its own."""
+        self.models_loaded.emit(self.doors.access.known_models())
         self._tasks.start(self._load_models(), "load models")
 
     async def _load(self) -> None:

@@ -202,6 +202,7 @@ class SettingsDialog(QDialog):
         check = QPushButton(self.tr("Test connection"), self)
         check.clicked.connect(lambda: self._start(self._check()))
         forget = QPushButton(self.tr("Forget the key"), self)
+        forget.setObjectName("forgetKey")
         forget.clicked.connect(lambda: self._start(self._forget()))
         form.addRow(self._beside(check, forget))
         self._answer = self._note("")

@@ -76,14 +76,14 @@ class ReplayModel:
         pause: Callable[[float], Awaitable[None]] = asyncio.sleep,
     ) -> None:
         self._answers = recording(lines)
-        self._info = ModelInfo(id=MODEL, name=name, recorded=True)
+        self.info = ModelInfo(id=MODEL, name=name, recorded=True)
         self._pause = pause
 
     def stamp(self, model: str) -> Stamp:
         return Stamp("recording", model)
 
     async def models(self) -> tuple[ModelInfo, ...]:
-        return (self._info,)
+        return (self.info,)
 
     async def check(self) -> None:
         """There is nothing that could fail."""

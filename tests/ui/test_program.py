@@ -444,6 +444,47 @@ def test_a_wrong_key_is_told_under_the_field_and_a_right_one_leads_in(
                 assert secret.encode() not in path.read_bytes(), path
 
 
+@pytest.mark.keyring
+def test_a_key_that_is_kept_is_there_after_a_restart_and_can_be_forgotten(
+    without_key: Home,
+    enter: Enter,
+    in_secret_service: dict[str, str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """SPEC K01, K02, U34: into the system's keyring and out of it again, and nowhere else."""
+    key = "kept-key-0123456789"
+    with MessagesServer([reply("Welcome in."), reply("Here again.")]) as server:
+        monkeypatch.setattr(api_key, "PROVIDER_URL", server.base_url)
+        person = enter()
+        person.wait(lambda: person.shows("welcomePage"))
+        person.type_into("keyField", key)
+        person.click("saveKey")
+        person.wait(lambda: person.shows("newPage"))
+        person.begin("hello")
+        person.wait(lambda: person.reads("Welcome in.") and person.idle())
+        assert person.leave() == 0
+
+        again = enter()
+        again.wait(lambda: again.reads("Welcome in."))
+        again.say("still there?")
+        again.wait(lambda: again.reads("Here again.") and again.idle())
+        again.do("settings")
+        again.wait(lambda: "The key comes from the system's keyring." in again.labels())
+        again.click("forgetKey")
+        again.wait(lambda: "No key is set." in again.labels())
+        assert again.leave() == 0
+        assert {one.headers["authorization"] for one in server.requests} == {f"Bearer {key}"}
+
+        last = enter()
+        last.wait(lambda: last.reads("Here again."))
+        last.do("settings")
+        last.wait(lambda: "No key is set." in last.labels())
+        assert last.leave() == 0
+    for path in without_key.root.rglob("*"):
+        if path.is_file():
+            assert key.encode() not in path.read_bytes(), path
+
+
 def test_a_local_server_needs_its_address_only(without_key: Home, enter: Enter) -> None:
     with MessagesServer([reply("From this computer.")], strict=False) as server:
         person = enter()
