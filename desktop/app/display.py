@@ -1,6 +1,5 @@
 """What stands in the way of a window, found out before Qt would abort the process for it."""
 
-import ctypes
 from collections.abc import Mapping
 
 
@@ -22,6 +21,8 @@ def display_problem(environment: Mapping[str, str], platform: str) -> str:
 
 
 def _loads(name: str) -> bool:
+    import ctypes
+
     try:
         ctypes.CDLL(name)
     except OSError:

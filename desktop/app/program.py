@@ -101,12 +101,17 @@ class Program:
         if self._on_first_paint is not None:
             self._on_first_paint()
         gc.enable()
-        self._window.complete()
+        self._complete()
         self._tasks.start(self._load(), "load")
         if self._selftest is not None:
             self._tasks.start(self._run_selftest(Path(self._selftest)), "self-test")
         await self._quitting
         return await self._end()
+
+    def _complete(self) -> None:
+        from desktop.ui.actions import fill_menus
+
+        self._window.complete(fill_menus)
 
     # -- loading ------------------------------------------------------------------------------
 

@@ -31,7 +31,6 @@ FIELD_KEYS: tuple[tuple[str, str], ...] = (
     ("Next permission mode", "Shift+Tab"),
     ("Answer a question: once, always, deny", "1, 2, 3"),
 )
-MENUS = ("File", "Edit", "View", "Conversation", "Go", "Help")
 ACTIONS: tuple[ActionSpec, ...] = (
     ActionSpec("new", "File", "New conversation", ("Ctrl+N", "Ctrl+T"), needs_doors=False),
     ActionSpec("open_folder", "File", "Open folder…", ("Ctrl+O",)),
@@ -58,11 +57,6 @@ ACTIONS: tuple[ActionSpec, ...] = (
     ActionSpec("tour", "Help", "Play the tour", ()),
     ActionSpec("about", "Help", "About Nacre"),
 )
-
-
-def build_menu_bar(window: QMainWindow) -> dict[str, QMenu]:
-    """The menus by their names, still empty: what is seen of them before one is opened."""
-    return {name: window.menuBar().addMenu(window.tr(name)) for name in MENUS}
 
 
 def fill_menus(

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QByteArray, Qt, Signal
-from PySide6.QtGui import QAction, QCloseEvent, QGuiApplication
+from PySide6.QtGui import QCloseEvent, QGuiApplication
 from PySide6.QtWidgets import (
     QApplication,
     QMainWindow,
@@ -29,7 +29,6 @@ from desktop.settings import (
     SHOW_THINKING,
     TRANSCRIPT_ZOOM,
 )
-from desktop.ui.actions import build_menu_bar, fill_menus
 from desktop.ui.banner import Banner
 from desktop.ui.conversation_area import ConversationArea
 from desktop.ui.preferences import LivePreferences
@@ -39,6 +38,9 @@ from desktop.ui.theme import Theme
 from desktop.ui.window_cache import WindowCache
 
 if TYPE_CHECKING:
+    from PySide6.QtGui import QAction
+    from PySide6.QtWidgets import QMenu
+
     from desktop.core.model import ModelInfo
     from desktop.core.protocols import Unsubscribe
     from desktop.core.records import CatalogueView, Receipt
@@ -47,6 +49,10 @@ if TYPE_CHECKING:
     from desktop.ui.conversation_area import MakePage
     from desktop.ui.desk import Desk
 
+Slots = dict[str, Callable[[], object]]
+FillMenus = Callable[["MainWindow", dict[str, "QMenu"], Slots], dict[str, "QAction"]]
+
+MENUS = ("File", "Edit", "View", "Conversation", "Go", "Help")
 ZOOM_STEP = 10
 
 
@@ -78,7 +84,8 @@ class MainWindow(QMainWindow):
         self.sidebar = Sidebar(theme, self)
         self.area = ConversationArea(theme, self)
         self._build()
-        self._menus = build_menu_bar(self)
+        # Still empty: what is seen of the menus before one is opened.
+        self._menus = {name: self.menuBar().addMenu(self.tr(name)) for name in MENUS}
         self._actions: dict[str, QAction] = {}
         self._wire()
         self._restore()
@@ -86,7 +93,7 @@ class MainWindow(QMainWindow):
 
     # -- for the root -------------------------------------------------------------------------
 
-    def complete(self) -> None:
+    def complete(self, fill_menus: FillMenus) -> None:
         """The window has been painted: its menus get their actions."""
         self._actions = fill_menus(self, self._menus, self._slots())
 
@@ -320,7 +327,7 @@ class MainWindow(QMainWindow):
     def _current_id(self) -> str:
         return self.area.current.tab_id if self.area.current else ""
 
-    def _slots(self) -> dict[str, Callable[[], object]]:
+    def _slots(self) -> Slots:
         """What each declared action does."""
         return {
             "new": self.area.show_new,
