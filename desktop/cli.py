@@ -32,12 +32,26 @@ def _run(arguments: argparse.Namespace) -> int:
         from desktop.app import run_window
 
         return run_window(data_dir, selftest=arguments.selftest_window)
-    if arguments.command in ("tabs", "show"):
+    if arguments.command in ("tabs", "show", "search"):
         from desktop.headless import looking
 
         if arguments.command == "tabs":
             return looking.tabs(data_dir, as_json=arguments.json)
+        if arguments.command == "search":
+            return looking.search(
+                data_dir, arguments.text, limit=arguments.limit, as_json=arguments.json
+            )
         return looking.show(data_dir, arguments.tab, as_json=arguments.json)
+    if arguments.command == "import-records":
+        from desktop.headless.importing import import_records
+
+        return import_records(data_dir, arguments.folder, as_json=arguments.json)
+    if arguments.command in ("backup", "restore"):
+        from desktop.headless import keeping
+
+        if arguments.command == "backup":
+            return keeping.make_backup(data_dir, arguments.file, as_json=arguments.json)
+        return keeping.restore(data_dir, arguments.file, as_json=arguments.json)
     from desktop.headless import commands
 
     if arguments.command == "run":
@@ -84,8 +98,33 @@ def parser() -> argparse.ArgumentParser:
     commands.add_parser("tabs", parents=[shared, as_json], help="list the conversations")
     show = commands.add_parser("show", parents=[shared, as_json], help="print a conversation")
     show.add_argument("tab", metavar="TAB", help="its id, or the first letters of it")
+    _add_search(commands.add_parser("search", parents=[shared, as_json], help="find messages"))
+    records = commands.add_parser(
+        "import-records", parents=[shared, as_json], help="take over legacy records"
+    )
+    records.add_argument("folder", metavar="DIR", help="the folder with projects/ and agents/")
+    keep = commands.add_parser("backup", parents=[shared, as_json], help="make a checked backup")
+    keep.add_argument(
+        "file", metavar="FILE", nargs="?", help="a new file, or a folder (else the data folder's)"
+    )
+    back = commands.add_parser("restore", parents=[shared, as_json], help="bring a backup back")
+    back.add_argument("file", metavar="FILE", help="what `nacre backup` made")
     commands.add_parser("doctor", parents=[shared, as_json], help="look for what is wrong")
     return top
+
+
+def _add_search(search: argparse.ArgumentParser) -> None:
+    search.add_argument("text", metavar="TEXT", help='words to find; "double quotes" for a phrase')
+    search.add_argument(
+        "--limit", metavar="N", type=_count, default=20, help="the newest N (20 without it)"
+    )
+
+
+def _count(text: str) -> int:
+    number = int(text)
+    if number < 1:
+        raise argparse.ArgumentTypeError("it must be 1 or more")
+    return number
 
 
 def _add_run(run: argparse.ArgumentParser) -> None:
@@ -98,7 +137,18 @@ def _add_run(run: argparse.ArgumentParser) -> None:
     run.add_argument("--permission", choices=("read-only", "ask", "accept-edits", "auto"))
     run.add_argument(
         "--store",
-        choices=("sql", "null"),
+        type=_store,
+        metavar="{sql,null,jsonl:DIR}",
         default="sql",
-        help="null: nothing is written",
+        help="null: nothing is written; jsonl:DIR: a file for each conversation in this folder",
     )
+
+
+def _store(text: str) -> str:
+    """A word of `--store` that names a store."""
+    kind, _, folder = text.partition(":")
+    if text in ("sql", "null") or (kind == "jsonl" and folder):
+        return text
+    if kind == "jsonl":
+        raise argparse.ArgumentTypeError("say in which folder: jsonl:DIR")
+    raise argparse.ArgumentTypeError(f"there is no store {text!r}; it is sql, null or jsonl:DIR")

@@ -77,6 +77,11 @@ class DataFolder:
         return self.root / "spool"
 
     @property
+    def backups(self) -> Path:
+        """Backups that were given no other place; made with the first one."""
+        return self.root / "backups"
+
+    @property
     def window_cache(self) -> Path:
         """Geometry and theme for the first paint; may be deleted at any time."""
         return self.root / "window.json"

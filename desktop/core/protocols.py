@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Protocol
 
-from desktop.core.chunks import NewChunk, Stamp
+from desktop.core.chunks import NewChunk, Role, Stamp, Type
 from desktop.core.conversation import LoadedSession
 from desktop.core.permissions import Answer, PermissionMode, Rule
 from desktop.core.records import (
@@ -16,6 +16,8 @@ from desktop.core.records import (
     Page,
     Receipt,
     RequestRecord,
+    SearchPage,
+    SearchPlace,
     Snapshot,
     Tab,
     Workspace,
@@ -94,6 +96,26 @@ class LogReader(Protocol):
     async def revision(self, tab_id: str) -> int: ...
 
     async def blob_path(self, sha256: str) -> Path | None: ...
+
+
+class Search(Protocol):
+    """Finds rows by what a person typed (SPEC U40); nothing that is typed is an error."""
+
+    async def find(
+        self,
+        text: str,
+        *,
+        limit: int,
+        place: SearchPlace | None = None,
+        workspace_id: int | None = None,
+        role: Role | None = None,
+        type_: Type | None = None,
+    ) -> SearchPage:
+        """The newest hits older than `place`; conversations in the bin are left out.
+
+        Cancelling it stops the search.
+        """
+        ...
 
 
 class Catalogue(Protocol):

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from desktop.core.chunks import DamagedRow, LogChunk
+from desktop.core.chunks import DamagedRow, LogChunk, Role, Type
 from desktop.core.permissions import PermissionMode
 
 
@@ -104,3 +104,35 @@ class Page:
     has_older: bool
     has_newer: bool
     revision: int
+
+
+@dataclass(frozen=True, slots=True)
+class SearchPlace:
+    """Where a search goes on: at rows older than `ordinal`, in the index or by looking at rows."""
+
+    ordinal: int
+    is_looking: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class SearchHit:
+    """A row that was found. `marks` are the (start, end) of the matches in `snippet`."""
+
+    ordinal: int
+    tab_id: str
+    title: str
+    directory: str
+    seq: int
+    role: Role
+    type: Type
+    created_at: int
+    snippet: str
+    marks: tuple[tuple[int, int], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class SearchPage:
+    """Hits, the newest first. With a `next` there may be more, even where the page is empty."""
+
+    hits: tuple[SearchHit, ...] = ()
+    next: SearchPlace | None = None

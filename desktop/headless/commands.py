@@ -89,7 +89,9 @@ def _with_runtime(
     log_file = LogFile(choice.folder.logs, redaction)
 
     async def whole() -> int:
-        runtime = await start(choice.folder, redaction=redaction, has_person=False, store=store)
+        runtime = await start(
+            choice.folder, redaction=redaction, has_person=False, store=store, report=_report
+        )
         try:
             return await work(runtime)
         finally:
@@ -173,6 +175,10 @@ def _no_credential(runtime: Runtime) -> int:
 def _standard_input() -> str:
     """All of it; what is no UTF-8 becomes U+FFFD instead of an error."""
     return sys.stdin.buffer.read().decode("utf-8", "replace")
+
+
+def _report(sentence: str) -> None:
+    print(f"nacre: {printable(sentence)}", file=sys.stderr)
 
 
 def _bad_use(sentence: str) -> int:

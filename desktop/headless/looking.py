@@ -1,16 +1,17 @@
-"""The commands that only look: `tabs` and `show`. They load the log and nothing else."""
+"""The commands that only look: `tabs`, `show` and `search`. They load the log and nothing else."""
 
 import asyncio
 import json
 import sys
 from collections.abc import Awaitable, Callable
+from datetime import UTC, datetime
 from typing import Any
 
 from desktop import paths
 from desktop.core.chunks import DamagedRow, payload_to_json
 from desktop.core.errors import UnknownConversation
 from desktop.core.protocols import Catalogue
-from desktop.core.records import CatalogueView, Tab
+from desktop.core.records import CatalogueView, SearchHit, SearchPlace, Tab
 from desktop.headless.opening import open_log, prepared
 from desktop.headless.printing import printable
 from desktop.store.log import Log
@@ -44,6 +45,27 @@ def show(data_dir: str | None, tab: str, *, as_json: bool) -> int:
                 after = row.seq
             if not page.has_newer or not page.rows:
                 return DONE
+
+    return _with_log(data_dir, work)
+
+
+def search(data_dir: str | None, text: str, *, limit: int, as_json: bool) -> int:
+    """The newest rows that match, at most `limit`; printed as they are found."""
+
+    async def work(log: Log) -> int:
+        place: SearchPlace | None = None
+        left = limit
+        while left > 0:
+            page = await log.search.find(text, limit=min(left, PAGE), place=place)
+            for hit in page.hits:
+                _print_hit(hit, as_json=as_json)
+            left -= len(page.hits)
+            place = page.next
+            if place is None:
+                break
+        if left == limit:
+            print("Nothing was found.", file=sys.stderr)
+        return DONE
 
     return _with_log(data_dir, work)
 
@@ -95,6 +117,47 @@ def _print_tab(view: CatalogueView, tab: Tab, *, as_json: bool) -> None:
         )
     else:
         print(f"{tab.id}  {printable(tab.title or '(no title)')}  {printable(directory)}")
+
+
+def _print_hit(hit: SearchHit, *, as_json: bool) -> None:
+    if as_json:
+        print(
+            json.dumps(
+                {
+                    "tabId": hit.tab_id,
+                    "title": hit.title,
+                    "directory": hit.directory,
+                    "seq": hit.seq,
+                    "role": hit.role,
+                    "type": hit.type,
+                    "createdAt": hit.created_at,
+                    "snippet": hit.snippet,
+                    "marks": hit.marks,
+                }
+            )
+        )
+        return
+    place = f"{hit.title or '(no title)'}  {hit.directory}"
+    print(f"{hit.tab_id} [{hit.seq}]  {_day_and_time(hit.created_at)}  {printable(place)}")
+    print(f"{hit.role} {hit.type}: {printable(' '.join(_with_marks(hit).split()))}\n")
+
+
+def _day_and_time(ms: int) -> str:
+    """In the person's own time zone; a time that no calendar has is left as its number."""
+    try:
+        return f"{datetime.fromtimestamp(ms / 1_000, UTC).astimezone():%Y-%m-%d %H:%M}"
+    except (OverflowError, ValueError, OSError):
+        return str(ms)
+
+
+def _with_marks(hit: SearchHit) -> str:
+    """The snippet with its matches between » and «."""
+    parts: list[str] = []
+    end = 0
+    for low, high in hit.marks:
+        parts += [hit.snippet[end:low], "»", hit.snippet[low:high], "«"]
+        end = high
+    return "".join([*parts, hit.snippet[end:]])
 
 
 def _print_row(row: Any, *, as_json: bool) -> None:

@@ -7,6 +7,7 @@ different between them (who reads the feed, whether a person can be asked) is ha
 import asyncio
 import importlib
 import json
+import logging
 import os
 import random
 import shutil
@@ -27,7 +28,7 @@ from desktop.agent.supervisor import Supervisor
 from desktop.agent.surroundings import Chosen, Place, Surroundings
 from desktop.core.access import Access
 from desktop.core.errors import StoreError
-from desktop.core.protocols import Catalogue, Commands, LogReader, TurnStore
+from desktop.core.protocols import Catalogue, Commands, LogReader, Search
 from desktop.core.records import RequestRecord, Tab, Workspace
 from desktop.core.tools import Scene, Tool
 from desktop.credentials.store import SecretStore
@@ -35,10 +36,10 @@ from desktop.diagnostics import Redaction
 from desktop.feed.hub import Hub
 from desktop.headless.access import LiveAccess
 from desktop.headless.opening import new_id, now_ms, open_log
+from desktop.headless.stores import Stores
 from desktop.paths import DataFolder
 from desktop.settings import EFFORT, MODEL, PERMISSION_MODE, SHELL_TIME_LIMIT, TOOL_OUTPUT_LIMIT
 from desktop.store.log import Log
-from desktop.store.null import NullStore
 from desktop.tools import rules
 from desktop.tools.environment import scrubbed_environment
 from desktop.tools.registry import builtin_tools, close_tools
@@ -49,7 +50,13 @@ from desktop.wire.replay import ReplayModel
 from desktop.wire.transport import Transport
 from desktop.wire.usage import usage_of
 
+_logger = logging.getLogger(__name__)
+
 CATALOGUE_CHECK_SECONDS = 5.0
+# The search index is merged in steps that each hold the writer for some 10 to 30 ms.
+TIDY_SECONDS = 180.0
+TIDY_STEP_SECONDS = 2.0
+TIDY_PAGES = 100
 SPOOL_SECONDS = 86_400.0
 MEGABYTE = 1024 * 1024
 TOUR_TITLE = "Tour (a recording)"
@@ -82,6 +89,7 @@ class Runtime:
         *,
         folder: DataFolder,
         log: Log,
+        stores: Stores,
         hub: Hub,
         supervisor: Supervisor,
         access: LiveAccess,
@@ -95,6 +103,7 @@ class Runtime:
         self.hub = hub
         self.notice = notice
         self._log = log
+        self._stores = stores
         self._supervisor = supervisor
         self._access = access
         self._transport = transport
@@ -114,6 +123,10 @@ class Runtime:
     @property
     def reader(self) -> LogReader:
         return self._log.reader
+
+    @property
+    def search(self) -> Search:
+        return self._log.search
 
     @property
     def access(self) -> Access:
@@ -156,7 +169,11 @@ class Runtime:
         return tab.id
 
     def watch(self, later: Later, start: Start) -> None:
-        """Looks every few seconds whether another process changed the catalogue."""
+        """Looks now and then: whether another process changed the catalogue, what is to tidy."""
+        self._check_later(later, start)
+        self._tidy_later(TIDY_SECONDS, later, start)
+
+    def _check_later(self, later: Later, start: Start) -> None:
         later(CATALOGUE_CHECK_SECONDS, partial(self._begin_check, later, start))
 
     def _begin_check(self, later: Later, start: Start) -> None:
@@ -171,31 +188,54 @@ class Runtime:
             first, self._seen_revision = self._seen_revision < 0, revision
             if not first:
                 self.hub.catalogue_changed()
-        self.watch(later, start)
+        self._check_later(later, start)
+
+    def _tidy_later(self, seconds: float, later: Later, start: Start) -> None:
+        later(seconds, partial(self._begin_tidy, later, start))
+
+    def _begin_tidy(self, later: Later, start: Start) -> None:
+        if self.busy() or not self._log.is_untidy:
+            self._tidy_later(TIDY_SECONDS, later, start)
+        else:
+            start(self._tidy(later, start), "tidy the search index")
+
+    async def _tidy(self, later: Later, start: Start) -> None:
+        """A step; the next one soon, while there is more to do."""
+        try:
+            has_more = await self._log.tidy(TIDY_PAGES)
+        except StoreError:
+            has_more = False
+        self._tidy_later(TIDY_STEP_SECONDS if has_more else TIDY_SECONDS, later, start)
 
     async def close(self) -> None:
         """Stops what runs, seals it, flushes the log; leaves behind who does not answer."""
         await self._supervisor.shutdown()
         await close_tools(self._tools)
+        await self._stores.close()
         await self._log.close()
         await self._transport.close()
         self._secrets.close()
 
 
 async def start(
-    folder: DataFolder, *, redaction: Redaction, has_person: bool, store: str = "sql"
+    folder: DataFolder,
+    *,
+    redaction: Redaction,
+    has_person: bool,
+    store: str = "sql",
+    report: Callable[[str], None] = _logger.warning,
 ) -> Runtime:
     """Opens a prepared data folder. Raises StoreError; knows nothing of the network yet.
 
-    With `store` "null" the conversations write nothing.
+    `store` is `sql`, `null` (the conversations write nothing) or `jsonl:DIR`; `report` gets a
+    sentence about each damage found in a conversation's file, on any thread.
     """
     hub = Hub()
     log = await asyncio.to_thread(open_log, folder, on_catalogue_change=hub.catalogue_changed)
     await asyncio.to_thread(_tidy_spool, folder.spool, time.time() - SPOOL_SECONDS)
     try:
-        return await _join(
-            folder, log, hub, redaction=redaction, has_person=has_person, store=store
-        )
+        stores = Stores(store, log=log, report=report)
+        return await _join(folder, log, stores, hub, redaction=redaction, has_person=has_person)
     except BaseException:
         await log.close()
         raise
@@ -204,11 +244,11 @@ async def start(
 async def _join(
     folder: DataFolder,
     log: Log,
+    stores: Stores,
     hub: Hub,
     *,
     redaction: Redaction,
     has_person: bool,
-    store: str,
 ) -> Runtime:
     shipped = await asyncio.to_thread(_read_resources, paths.resources())
     table = ModelTable.from_json(shipped.models)
@@ -238,16 +278,9 @@ async def _join(
         now_ms=now_ms,
         monotonic=time.monotonic,
     )
-    nulls: dict[str, TurnStore] = {}
-
-    def store_for(tab_id: str) -> TurnStore:
-        if store == "null":
-            return nulls.setdefault(tab_id, NullStore(tab_id, now_ms=now_ms))
-        return log.session(tab_id)
-
     supervisor = Supervisor(
         catalogue=log.catalogue,
-        store_for=store_for,
+        store_for=stores.store_for,
         place_for=partial(_place, folder, preferred, scrubbed_environment(os.environ)),
         around=around,
         defaults=preferred.chosen,
@@ -257,6 +290,7 @@ async def _join(
     return Runtime(
         folder=folder,
         log=log,
+        stores=stores,
         hub=hub,
         supervisor=supervisor,
         access=access,

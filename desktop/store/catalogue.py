@@ -7,7 +7,7 @@ workspace; nothing is made that was not asked for.
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
-from typing import Any, cast
+from typing import Any, Literal, cast
 
 from sqlalchemy import Connection, Row, delete, func, insert, or_, select, update
 from sqlalchemy.dialects.sqlite import insert as upsert
@@ -149,16 +149,15 @@ def _view(connection: Connection) -> CatalogueView:
     )
 
 
-def _real_folder(directory: Path) -> tuple[Path, str]:
-    """The folder's real path and its project kind; raises UnknownFolder.
+def folder_name(directory: Path, *, must_exist: bool = True) -> Path:
+    """The one name of a folder: its real path, however it was written; raises UnknownFolder.
 
-    A name that is no Unicode text can't be kept, and a mended one would be another folder's: it is
-    refused on the spot (FIELD F-S07).
+    A folder that is gone keeps its name where `must_exist` is False. A name that is no Unicode text
+    can't be kept, and a mended one would be another folder's: it is refused on the spot (F-S07).
     """
     try:
-        real = directory.resolve(strict=True)
-        is_folder = real.is_dir()
-        kind = "git" if (real / ".git").exists() else "directory"
+        real = directory.resolve(strict=must_exist)
+        is_folder = real.is_dir() or not (must_exist or real.exists())
     except (OSError, ValueError, RuntimeError) as error:
         raise UnknownFolder(
             f"There is no folder {clean(str(directory))} that Nacre may look into.",
@@ -172,7 +171,24 @@ def _real_folder(directory: Path) -> tuple[Path, str]:
             f"The name of {clean(str(real))} has characters that Nacre can't keep.",
             way_out="Rename the folder or choose another one.",
         )
-    return real, kind
+    return real
+
+
+def folder_kind(real: Path) -> Literal["git", "directory"]:
+    """A project's kind by what its folder holds; raises UnknownFolder where it can't be seen."""
+    try:
+        return "git" if (real / ".git").exists() else "directory"
+    except OSError as error:
+        raise UnknownFolder(
+            f"There is no folder {real} that Nacre may look into.",
+            way_out="Choose another folder.",
+            detail=f"{type(error).__name__}: {clean(str(error))}",
+        ) from error
+
+
+def _real_folder(directory: Path) -> tuple[Path, str]:
+    real = folder_name(directory)
+    return real, folder_kind(real)
 
 
 def _open_workspace(connection: Connection, *, directory: str, kind: str, now: int) -> Workspace:

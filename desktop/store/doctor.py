@@ -5,6 +5,7 @@ from typing import Any
 
 from sqlalchemy import Connection
 
+from desktop.store import backup
 from desktop.store.tables import SCHEMA
 
 _COUNTED = (
@@ -47,4 +48,5 @@ def examine(connection: Connection, database: Path) -> dict[str, Any]:
         "tabsWithGaps": gaps,
         "damagedRows": damaged,
         "counts": counts,
+        "lastBackup": backup.last_good(connection) or "never",
     }

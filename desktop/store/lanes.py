@@ -1,15 +1,16 @@
-"""The store's threads: one that writes, two that read, one that moves files.
+"""The store's threads: one that writes, three that read, one that moves files.
 
 Each database lane is one thread with one connection; a job runs there inside one transaction. The
 caller's loop (plain or Qt's) only ever waits on a future. A job that has begun is not taken back
-when its caller is cancelled: what it wrote is written.
+when its caller is cancelled: what it wrote is written. Only a search is stopped in its middle.
 """
 
 import asyncio
+import threading
 from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, Generic, TypeVar
 
 from sqlalchemy import Connection, Engine
 
@@ -21,6 +22,7 @@ T = TypeVar("T")
 Job = Callable[[Connection], T]
 
 CLOSED = "The log is closed."
+STOPPED = "The search was stopped."
 
 
 class Lane:
@@ -65,11 +67,40 @@ class Lane:
             self._engine.dispose()
 
 
+class Stoppable(Generic[T]):
+    """A reading job that another thread can stop, before it begins and in its middle."""
+
+    def __init__(self, job: Job[T]) -> None:
+        self._job = job
+        self._lock = threading.Lock()
+        self._raw: Any = None
+        self._is_stopped = False
+
+    def __call__(self, connection: Connection) -> T:
+        with self._lock:
+            if self._is_stopped:
+                raise StoreError(STOPPED)
+            self._raw = connection.connection.driver_connection
+        try:
+            return self._job(connection)
+        finally:
+            # From here on the connection may be at another job.
+            with self._lock:
+                self._raw = None
+
+    def stop(self) -> None:
+        with self._lock:
+            self._is_stopped = True
+            if self._raw is not None:
+                self._raw.interrupt()
+
+
 class Lanes:
     """All lanes of one log, and the notice that goes out when the catalogue changed.
 
     `on_catalogue_change` is called on the loop of the caller whose write moved it, after the
-    commit. In a read-only log every write raises StoreReadOnly.
+    commit. `writes` counts the jobs that wrote. In a read-only log every write raises
+    StoreReadOnly.
     """
 
     def __init__(
@@ -91,7 +122,9 @@ class Lanes:
         )
         self._reader = Lane("reader", database, engine(database, read_mode, busy_ms=busy_ms))
         self._loader = Lane("loader", database, engine(database, read_mode, busy_ms=busy_ms))
+        self._searcher = Lane("searcher", database, engine(database, read_mode, busy_ms=busy_ms))
         self._files = ThreadPoolExecutor(1, thread_name_prefix="nacre-files")
+        self.writes = 0
 
     def writable(self) -> Lane:
         if self._writer is None:
@@ -104,7 +137,8 @@ class Lanes:
         if self._on_change is not None:
             loop = asyncio.get_running_loop()
             future.add_done_callback(lambda done: self._tell(done, loop))
-        return (await asyncio.wrap_future(future))[0]
+        result, _ = await asyncio.wrap_future(future)
+        return result
 
     async def read(self, job: Job[T]) -> T:
         """Runs a job in one read transaction."""
@@ -113,6 +147,16 @@ class Lanes:
     async def load(self, job: Job[T]) -> T:
         """As `read`, for what may take long: pages don't wait behind it."""
         return await asyncio.wrap_future(self._loader.submit(job))
+
+    async def search(self, job: Job[T]) -> T:
+        """As `read`, on a thread of its own; a caller that is cancelled stops the job."""
+        stoppable = Stoppable(job)
+        future = self._searcher.submit(stoppable)
+        try:
+            return await asyncio.wrap_future(future)
+        except asyncio.CancelledError:
+            stoppable.stop()
+            raise
 
     async def file(self, work: Callable[[], T]) -> T:
         """Runs work on files; refused in a read-only log."""
@@ -135,7 +179,7 @@ class Lanes:
         if self._is_closed:
             return
         self._is_closed = True
-        lanes = [self._reader, self._loader]
+        lanes = [self._reader, self._loader, self._searcher]
         self._files.shutdown(wait=False)
         try:
             for lane in lanes:
@@ -153,6 +197,7 @@ class Lanes:
         found = connection.exec_driver_sql("SELECT revision FROM catalogue_revision").scalar_one()
         moved = found != self._catalogue_revision
         self._catalogue_revision = found
+        self.writes += 1
         return result, moved
 
     def _tell(self, done: Future[tuple[T, bool]], loop: asyncio.AbstractEventLoop) -> None:

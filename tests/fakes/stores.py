@@ -6,11 +6,11 @@ another layer may stand on it. `fail_next` makes the next write fail as a full d
 """
 
 import hashlib
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from desktop.core.chunks import LogChunk, NewChunk, Stamp, System, Text
+from desktop.core.chunks import LogChunk, NewChunk, Role, Stamp, System, Text, Type
 from desktop.core.conversation import LoadedSession, split_dangling
 from desktop.core.errors import LeaseHeld, StoreError, UnknownConversation, UnknownFolder
 from desktop.core.permissions import Rule
@@ -20,11 +20,15 @@ from desktop.core.records import (
     Project,
     Receipt,
     RequestRecord,
+    SearchHit,
+    SearchPage,
+    SearchPlace,
     Snapshot,
     Tab,
     Workspace,
 )
 from desktop.core.status import QueuedMessage
+from desktop.store.codec import search_text
 
 
 @dataclass(slots=True)
@@ -37,10 +41,11 @@ class _Conversation:
     snapshot: Snapshot | None = None
     draft: str = ""
     holder: str = ""
+    ordinals: dict[str, int] = field(default_factory=dict[str, int])
 
 
 class MemoryLog:
-    """Everything in dictionaries; `session`, `reader` and `catalogue` are the three doors.
+    """Everything in dictionaries; `session`, `reader`, `search` and `catalogue` are its doors.
 
     `scratch` is the folder of `scratch_workspace`; `blobs` a folder for kept files (without one,
     a kept file is hashed and forgotten).
@@ -64,6 +69,7 @@ class MemoryLog:
         self.failures: list[StoreError] = []
         self.catalogue = MemoryCatalogue(self, on_catalogue_change, scratch)
         self.reader = MemoryReader(self)
+        self.search = MemorySearch(self)
 
     def session(self, tab_id: str) -> "MemorySession":
         return MemorySession(self, tab_id)
@@ -129,6 +135,7 @@ class MemorySession:
         )
         base = held.revision
         held.chunks.extend(rows)
+        held.ordinals |= {row.id: len(known) + place for place, row in enumerate(rows, start=1)}
         held.revision += len(rows)
         if any(_is_message(row) for row in rows):
             held.tab = replace(held.tab, last_message_at=now)
@@ -274,6 +281,60 @@ class MemoryReader:
         return path if path.is_file() else None
 
 
+class MemorySearch:
+    """A Search over a MemoryLog: each word and quoted phrase must be somewhere in the row."""
+
+    def __init__(self, log: MemoryLog) -> None:
+        self._log = log
+
+    async def find(
+        self,
+        text: str,
+        *,
+        limit: int,
+        place: SearchPlace | None = None,
+        workspace_id: int | None = None,
+        role: Role | None = None,
+        type_: Type | None = None,
+    ) -> SearchPage:
+        pieces = text.casefold().split('"')
+        # Between two quotes, but not behind a lone last one, stands a phrase.
+        phrases = [one.strip() for one in pieces[1:-1:2]]
+        others = [one for at, one in enumerate(pieces) if at % 2 == 0 or at == len(pieces) - 1]
+        words = [one for one in (*phrases, *" ".join(others).split()) if one]
+        found = [
+            hit
+            for held in self._log.conversations.values()
+            for hit in self._hits(held, words)
+            if words
+            and workspace_id in (None, held.tab.workspace_id)
+            and role in (None, hit.role)
+            and type_ in (None, hit.type)
+            and (place is None or hit.ordinal < place.ordinal)
+        ]
+        found.sort(key=lambda hit: -hit.ordinal)
+        hits = tuple(found[: max(limit, 0)])
+        has_more = 0 < len(hits) < len(found)
+        return SearchPage(hits, SearchPlace(hits[-1].ordinal) if has_more else None)
+
+    def _hits(self, held: _Conversation, words: Sequence[str]) -> Iterator[SearchHit]:
+        for chunk in held.chunks:
+            text = (search_text(chunk.data) or "").casefold()
+            if all(word in text for word in words):
+                yield SearchHit(
+                    ordinal=held.ordinals[chunk.id],
+                    tab_id=held.tab.id,
+                    title=held.tab.title,
+                    directory=self._log.catalogue.directory(held.tab.workspace_id),
+                    seq=chunk.seq,
+                    role=chunk.role,
+                    type=chunk.type,
+                    created_at=chunk.created_at,
+                    snippet=text,
+                    marks=tuple((text.find(one), text.find(one) + len(one)) for one in words),
+                )
+
+
 class MemoryCatalogue:
     """A Catalogue over a MemoryLog."""
 
@@ -339,6 +400,9 @@ class MemoryCatalogue:
             if workspace.id == workspace_id:
                 return workspace
         raise UnknownFolder("No workspace has this number.", detail=str(workspace_id))
+
+    def directory(self, workspace_id: int) -> str:
+        return next(one.directory for one in self._workspaces if one.id == workspace_id)
 
     async def create_tab(self, workspace_id: int, *, title: str = "") -> Tab:
         self._log.writing()

@@ -1,0 +1,325 @@
+"""Finding rows by what a person types: the full-text index first, a plain look where it can't help.
+
+Whatever is typed is words, never an operator, and never an error (FIELD F-I04). Hits come newest
+first, because ranking by relevance reads every hit of a common word. The index splits text at
+everything that is neither letter nor number, so `src/main.py` is the phrase *src main py*. What it
+can't find are signs alone, a piece of a word, and words in scripts without spaces, which it keeps
+as one run: those are looked for letter by letter, a slice of rows at a time.
+"""
+
+import re
+import sqlite3
+from collections.abc import Iterator
+from contextlib import closing
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+from sqlalchemy import Connection
+
+from desktop.core.chunks import Role, Type
+from desktop.core.records import SearchHit, SearchPage, SearchPlace
+from desktop.store.lanes import Lanes
+
+# Longer queries are cut: a row that matches the whole matches its beginning.
+QUERY_CAP = 8_000
+WORDS_CAP = 64
+# A shorter prefix would gather a large part of the index at each letter typed.
+PREFIX_LETTERS = 3
+# Rows that one look without the index reads at most; so many of 1 KiB take some 15 ms.
+SLICE = 4_000
+# The newest rows that a prefix is tried on first, and how much text of them.
+NEWEST_ROWS = 200
+NEWEST_LETTERS = 256 * 1024
+# As the index of the log was made; a test compares them.
+TOKENIZER = "unicode61 remove_diacritics 2"
+SNIPPET_WORDS = 24
+SNIPPET_LETTERS = 240
+LEAD_LETTERS = 60
+
+_NO_END = 2**62
+_OPEN, _CLOSE = "\x02", "\x03"
+_UNUSABLE = re.compile("[\x00-\x1f\x7f\ud800-\udfff]")
+_SIGN_OF_LIKE = re.compile(r"[%_\\]")
+_ESCAPED = r"\\\g<0>"
+_PIECE = re.compile(r'"([^"]*)"|([^\s"]+)')
+# Thai to Myanmar, Khmer, kana, Han, Hangul and the Han planes.
+_UNSPACED = re.compile(
+    "[\u0e00-\u0eff\u1000-\u109f\u1100-\u11ff\u1780-\u17ff\u3040-\u30ff\u3130-\u318f\u31f0-\u31ff"
+    "\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\uf900-\ufaff\uff66-\uff9f\U00020000-\U0003ffff]"
+)
+
+_FIELDS = "c.ordinal, c.tab_id, t.title, w.directory, c.seq, c.role, c.type, c.created_at"
+_SHOWN = "t.trashed_at IS NULL AND t.purged_at IS NULL"
+# CROSS keeps the order of the joins: the index leads, the rest is looked up for each hit.
+_JOINED = " CROSS JOIN tabs t ON t.id = c.tab_id CROSS JOIN workspaces w ON w.id = t.workspace_id"
+# Texts come as bytes: a damaged one would otherwise fail the whole search.
+_INDEXED = (
+    f"SELECT {_FIELDS}, CAST(snippet(chunks_search, 0, ?, ?, '…', {SNIPPET_WORDS}) AS BLOB)"
+    f" FROM chunks_search CROSS JOIN chunks c ON c.ordinal = chunks_search.rowid{_JOINED}"
+    f" WHERE chunks_search MATCH ? AND chunks_search.rowid < ? AND {_SHOWN}%s"
+    " ORDER BY chunks_search.rowid DESC LIMIT ?"
+)
+_SMALL = (
+    f"SELECT rowid, CAST(snippet(small, 0, ?, ?, '…', {SNIPPET_WORDS}) AS BLOB) FROM small"
+    " WHERE small MATCH ? ORDER BY rowid DESC LIMIT ?"
+)
+_LOOKED = (
+    f"SELECT {_FIELDS}, CAST(c.search_text AS BLOB) FROM chunks c{_JOINED}"
+    f" WHERE c.ordinal < ? AND c.ordinal > ? AND {_SHOWN}%s ORDER BY c.ordinal DESC LIMIT ?"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Query:
+    """What was typed: its words and phrases, and the index's expression for them.
+
+    `match` is "" where the index can't answer.
+    """
+
+    words: tuple[str, ...]
+    match: str
+
+
+@dataclass(frozen=True, slots=True)
+class Filter:
+    """Conditions beside the text, and their values."""
+
+    sql: str
+    values: tuple[object, ...]
+
+
+class SqlSearch:
+    """The Search of a database, on a lane of its own: pages never wait behind a long search."""
+
+    def __init__(self, lanes: Lanes) -> None:
+        self._lanes = lanes
+
+    async def find(
+        self,
+        text: str,
+        *,
+        limit: int,
+        place: SearchPlace | None = None,
+        workspace_id: int | None = None,
+        role: Role | None = None,
+        type_: Type | None = None,
+    ) -> SearchPage:
+        """At most `limit` hits older than `place`; a cancelled search stops in its middle."""
+        query = parse(text)
+        if not query.words or limit < 1:
+            return SearchPage()
+        only = _filter(workspace_id, role, type_)
+        return await self._lanes.search(
+            partial(read_hits, query=query, limit=limit, place=place, only=only)
+        )
+
+
+def parse(text: str) -> Query:
+    """The words of a query. Double quotes in pairs make a phrase, a lone one is a blank.
+
+    Quotes with nothing beside them are what is looked for.
+    """
+    is_cut = len(text) > QUERY_CAP
+    usable = _UNUSABLE.sub(" ", text[:QUERY_CAP])
+    pieces = list(dict.fromkeys(_pieces(usable)))
+    if not pieces and '"' in usable:
+        return Query(('"',), "")
+    kept = pieces[:WORDS_CAP]
+    words = tuple(piece for piece, _ in kept)
+    has_letters = any(any(map(str.isalnum, word)) for word in words)
+    if not has_letters or any(map(_UNSPACED.search, words)):
+        return Query(words, "")
+    quoted = [f'"{word}"' for word in words]
+    last, is_phrase = kept[-1]
+    is_last = len(kept) == len(pieces)
+    if is_last and (is_cut or (not is_phrase and _ends_in_prefix(last, usable))):
+        quoted[-1] += "*"
+    # Side by side: the index then ignores a word of which it keeps nothing.
+    return Query(words, " ".join(quoted))
+
+
+def read_hits(
+    connection: Connection, *, query: Query, limit: int, place: SearchPlace | None, only: Filter
+) -> SearchPage:
+    """One page; where the index knows nothing at all, rows are looked through."""
+    if query.match and not (place and place.is_looking):
+        if query.match.endswith("*"):
+            found = _by_newest(connection, query, limit, place, only)
+            if found is not None:
+                return found
+        found = _by_index(connection, query.match, limit, place, only)
+        if found.hits or place is not None:
+            return found
+    return _by_looking(connection, query.words, limit, place, only)
+
+
+def _pieces(text: str) -> Iterator[tuple[str, bool]]:
+    """Words and phrases in order, each with whether it is a phrase."""
+    for found in _PIECE.finditer(text):
+        phrase, word = found.groups()
+        if word:
+            yield word, False
+        elif phrase.strip():
+            yield phrase.strip(), True
+
+
+def _ends_in_prefix(word: str, text: str) -> bool:
+    """Whether the word is still being typed and long enough to be completed."""
+    end = word[-PREFIX_LETTERS:]
+    return len(end) == PREFIX_LETTERS and end.isalnum() and text.endswith(word)
+
+
+def _filter(workspace_id: int | None, role: Role | None, type_: Type | None) -> Filter:
+    conditions = {"t.workspace_id": workspace_id, "c.role": role, "c.type": type_}
+    asked = {name: value for name, value in conditions.items() if value is not None}
+    return Filter("".join(f" AND {name} = ?" for name in asked), tuple(asked.values()))
+
+
+def _by_index(
+    connection: Connection, match: str, limit: int, place: SearchPlace | None, only: Filter
+) -> SearchPage:
+    before = place.ordinal if place else _NO_END
+    rows = connection.exec_driver_sql(
+        _INDEXED % only.sql, (_OPEN, _CLOSE, match, before, *only.values, limit + 1)
+    ).all()
+    hits = tuple(_hit(row, *_marked(_text(row[-1]))) for row in rows[:limit])
+    return SearchPage(hits, SearchPlace(rows[limit - 1][0]) if len(rows) > limit else None)
+
+
+def _by_newest(
+    connection: Connection, query: Query, limit: int, place: SearchPlace | None, only: Filter
+) -> SearchPage | None:
+    """A page from the newest rows alone, where they fill it.
+
+    For a prefix the index gathers every hit before it gives the first one: hundreds of
+    milliseconds where a million rows match. Such a prefix fills its page from a few rows, which a
+    small index of the same kind answers in the same way.
+    """
+    before = place.ordinal if place else _NO_END
+    rows: dict[int, Any] = {}
+    last = query.words[-1]
+    # A text of ASCII letters holds the prefix as typed or not at all; others go to the index.
+    prefix = re.split(r"[\W_]+", last)[-1].lower() if last.isascii() else ""
+    letters = 0
+    with closing(
+        connection.exec_driver_sql(
+            _LOOKED % (only.sql + " AND c.search_text IS NOT NULL"),
+            (before, 0, *only.values, NEWEST_ROWS),
+        )
+    ) as found:
+        while letters < NEWEST_LETTERS and len(rows) < 2 * (limit + 1):
+            row = found.fetchone()
+            if row is None:
+                break
+            letters += len(row[-1])
+            if not row[-1].isascii() or prefix.encode() in row[-1].lower():
+                rows[row[0]] = row
+    if len(rows) <= limit:
+        return None
+    with closing(sqlite3.connect(":memory:")) as small:
+        small.execute(f"CREATE VIRTUAL TABLE small USING fts5(x, tokenize='{TOKENIZER}')")
+        texts = ((ordinal, _text(row[-1])) for ordinal, row in rows.items())
+        small.executemany("INSERT INTO small(rowid, x) VALUES (?, ?)", texts)
+        hits = small.execute(_SMALL, (_OPEN, _CLOSE, query.match, limit + 1)).fetchall()
+    if len(hits) <= limit:
+        return None
+    shown = tuple(_hit(rows[at], *_marked(_text(text))) for at, text in hits[:limit])
+    return SearchPage(shown, SearchPlace(shown[-1].ordinal))
+
+
+def _by_looking(
+    connection: Connection,
+    words: tuple[str, ...],
+    limit: int,
+    place: SearchPlace | None,
+    only: Filter,
+) -> SearchPage:
+    """Looks through one slice; the page may be empty and still not be the last."""
+    newest = connection.exec_driver_sql(
+        "SELECT max(ordinal) FROM chunks WHERE ordinal < ?", (place.ordinal if place else _NO_END,)
+    ).scalar_one()
+    if newest is None:
+        return SearchPage()
+    oldest = newest - SLICE
+    like = "".join(" AND c.search_text LIKE ? ESCAPE '\\'" for _ in words)
+    patterns = tuple(map(_like, words))
+    rows = connection.exec_driver_sql(
+        _LOOKED % (only.sql + like), (newest + 1, oldest, *only.values, *patterns, limit + 1)
+    ).all()
+    wanted = re.compile("|".join(map(_any_blanks, words)), re.IGNORECASE)
+    hits = tuple(_hit(row, *_looked(_text(row[-1]), wanted)) for row in rows[:limit])
+    if len(rows) > limit:
+        return SearchPage(hits, SearchPlace(rows[limit - 1][0], is_looking=True))
+    has_older = connection.exec_driver_sql(
+        "SELECT EXISTS (SELECT 1 FROM chunks WHERE ordinal <= ?)", (oldest,)
+    ).scalar_one()
+    return SearchPage(hits, SearchPlace(oldest + 1, is_looking=True) if has_older else None)
+
+
+def _like(phrase: str) -> str:
+    """The words of a phrase in their order; what stands between them is not looked at."""
+    return "%" + "%".join(_SIGN_OF_LIKE.sub(_ESCAPED, word) for word in phrase.split()) + "%"
+
+
+def _any_blanks(phrase: str) -> str:
+    return r"\s+".join(map(re.escape, phrase.split()))
+
+
+def _hit(row: Any, snippet: str, marks: tuple[tuple[int, int], ...]) -> SearchHit:
+    ordinal, tab_id, title, directory, seq, role, type_, created_at, _ = row
+    return SearchHit(
+        ordinal=ordinal,
+        tab_id=tab_id,
+        title=title,
+        directory=directory,
+        seq=seq,
+        role=role,
+        type=type_,
+        created_at=created_at,
+        snippet=snippet,
+        marks=marks,
+    )
+
+
+def _text(value: bytes) -> str:
+    return value.decode("utf-8", "replace")
+
+
+def _marked(text: str) -> tuple[str, tuple[tuple[int, int], ...]]:
+    """The index's snippet without its signs, and where they stood."""
+    plain: list[str] = []
+    marks: list[tuple[int, int]] = []
+    length = start = 0
+    for part in re.split(f"([{_OPEN}{_CLOSE}])", text):
+        if part == _OPEN:
+            start = length
+        elif part == _CLOSE:
+            marks.append((start, length))
+        else:
+            plain.append(part)
+            length += len(part)
+    return clipped("".join(plain), tuple(marks))
+
+
+def _looked(text: str, wanted: re.Pattern[str]) -> tuple[str, tuple[tuple[int, int], ...]]:
+    """A piece of the text around the first match."""
+    first = wanted.search(text)
+    start = max(first.start() - LEAD_LETTERS, 0) if first else 0
+    piece = text[start : start + SNIPPET_LETTERS]
+    before = "…" if start else ""
+    after = "…" if len(text) > start + SNIPPET_LETTERS else ""
+    shown = f"{before}{piece}{after}"
+    return shown, tuple(found.span() for found in wanted.finditer(shown))
+
+
+def clipped(
+    text: str, marks: tuple[tuple[int, int], ...]
+) -> tuple[str, tuple[tuple[int, int], ...]]:
+    """The snippet at a length that fits a line or two, however long its words are."""
+    if len(text) <= SNIPPET_LETTERS:
+        return text, marks
+    start = max(marks[0][0] - LEAD_LETTERS, 0) if marks else 0
+    end = start + SNIPPET_LETTERS
+    moved = ((max(low, start) - start, min(high, end) - start) for low, high in marks)
+    return text[start:end], tuple((low, high) for low, high in moved if low < high)

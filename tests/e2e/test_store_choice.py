@@ -1,0 +1,142 @@
+"""`nacre run --store`: a conversation kept in a file instead of the database."""
+
+import json
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.e2e.nacre import SECONDS, Home, kill
+from tests.fakes.messages_api import MessagesServer, assert_extends, reply, text, tool_use
+
+
+def jsonl_lines(file: Path) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in file.read_bytes().split(b"\n")[:-1]]
+
+
+def tab_of(home: Home) -> str:
+    return home.rows("select id from tabs")[0]["id"]
+
+
+def test_a_conversation_in_a_file_is_continued_by_a_second_process(home: Home) -> None:
+    """S01, C03, DESIGN.md §5: the rows are in the file alone, and the requests extend."""
+    (home.workspace / "notes.txt").write_text("needle\u2028hay\n")
+    folder = home.root / "sessions"
+    script = [
+        reply(tool_use("read_file", {"path": "notes.txt"}), stop_reason="tool_use"),
+        reply(text("A needle.")),
+        reply(text("You are welcome.")),
+    ]
+    with MessagesServer(script) as server:
+        there = replace(home, base_url=server.base_url)
+        first = there.run("what is there?", "--store", f"jsonl:{folder}")
+        assert first.code == 0, first.err
+        file = folder / f"{tab_of(home)}.jsonl"
+        before = file.read_bytes()
+        second = there.nacre(
+            "run", "--json", "--store", f"jsonl:{folder}", "--tab", tab_of(home), "thanks"
+        )
+    assert second.code == 0, second.err
+    assert server.rejected == []
+    assert home.rows() == []
+    assert file.read_bytes().startswith(before)
+    rows = [one for one in jsonl_lines(file) if one.get("kind") == "row"]
+    sealed = [*first.named("chunk-seal"), *second.named("chunk-seal")]
+    assert [one["id"] for one in sealed] == [row["id"] for row in rows]
+    assert [row["seq"] for row in rows] == list(range(1, len(rows) + 1))
+    bodies = [request.json for request in server.requests]
+    assert_extends(bodies[0], bodies[1])
+    assert_extends(bodies[1], bodies[2])
+    assert [one.name for one in folder.iterdir() if one.suffix == ".jsonl"] == [file.name]
+
+
+def test_s09_f_s02_killed_and_torn_it_says_so_once_and_goes_on(home: Home) -> None:
+    """S09, C15: what is intact is in the next request, the torn piece in a file of its own."""
+    folder = home.root / "sessions"
+    script = [
+        reply(text("First answer.")),
+        reply(text("Second, never finished.")).gate_after(4, "mid"),
+        reply(text("Going on.")),
+        reply(text("Still here.")),
+    ]
+    with MessagesServer(script) as server:
+        there = replace(home, base_url=server.base_url)
+        store = ("--store", f"jsonl:{folder}")
+        assert there.run("begin", *store).code == 0
+        again = ("run", "--json", *store, "--tab", tab_of(home))
+        process = there.start(*again, "more")
+        server.wait_at_gate("mid", timeout=SECONDS)
+        kill(process)
+        server.release("mid")
+        file = folder / f"{tab_of(home)}.jsonl"
+        with file.open("ab") as end:
+            end.write(b'{"kind":"row","id":"torn' + bytes(1206))
+        third = there.nacre(*again, "go on")
+        fourth = there.nacre(*again, "and?")
+    assert (third.code, fourth.code) == (0, 0), third.err + fourth.err
+    assert server.rejected == []
+    sent = json.dumps(server.requests[-1].json["messages"])
+    assert all(words in sent for words in ("begin", "First answer.", "go on", "Going on."))
+    torn = folder / f"{file.name}.torn-1"
+    assert torn.read_bytes() == b'{"kind":"row","id":"torn' + bytes(1206)
+    assert torn.name in third.err
+    assert "Traceback" not in third.err
+    assert fourth.err == ""
+
+
+def test_s10_a_second_process_in_the_same_file_is_refused(home: Home) -> None:
+    folder = home.root / "sessions"
+    script = [reply(text("A long answer that waits.")).gate_after(4, "mid")]
+    with MessagesServer(script) as server:
+        there = replace(home, base_url=server.base_url)
+        store = ("--store", f"jsonl:{folder}")
+        process = there.start("run", "--json", *store, "--workspace", str(home.workspace), "begin")
+        server.wait_at_gate("mid", timeout=SECONDS)
+        file = folder / f"{tab_of(home)}.jsonl"
+        before = file.read_bytes()
+        second = there.nacre("run", *store, "--tab", tab_of(home), "me too")
+        same = file.read_bytes() == before
+        server.release("mid")
+        process.communicate(timeout=SECONDS)
+    assert second.code == 1
+    assert "Another Nacre" in second.err
+    assert str(process.pid) in second.err
+    assert same
+    assert process.returncode == 0
+
+
+def test_s09_a_foreign_file_is_told_and_left_alone(home: Home) -> None:
+    folder = home.root / "sessions"
+    with MessagesServer([reply(text("Hi.")), reply(text("Never."))]) as server:
+        there = replace(home, base_url=server.base_url)
+        store = ("--store", f"jsonl:{folder}")
+        assert there.run("begin", *store).code == 0
+        file = folder / f"{tab_of(home)}.jsonl"
+        file.write_bytes(b"my shopping list\n")
+        found = there.nacre("run", *store, "--tab", tab_of(home), "more")
+    assert found.code == 1
+    assert str(file) in found.err
+    assert "Traceback" not in found.err
+    assert file.read_bytes() == b"my shopping list\n"
+    assert len(server.requests) == 1
+
+
+@pytest.mark.parametrize("choice", ["jsonl", "jsonl:", "file:x", "", "SQL", "null:x"])
+def test_another_word_for_the_store_is_bad_use(home: Home, choice: str) -> None:
+    found = home.run("hello", "--store", choice)
+    assert found.code == 2
+    assert "jsonl:DIR" in found.err
+    assert not home.data.exists()
+
+
+def test_a_place_that_is_no_folder_is_told(home: Home) -> None:
+    (home.root / "taken").write_text("mine")
+    with MessagesServer([reply(text("Never."))]) as server:
+        found = replace(home, base_url=server.base_url).run(
+            "hello", "--store", f"jsonl:{home.root / 'taken'}"
+        )
+    assert found.code == 1
+    assert "is not a folder" in found.err
+    assert (home.root / "taken").read_text() == "mine"
+    assert server.requests == []
