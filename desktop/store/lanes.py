@@ -25,6 +25,9 @@ CLOSED = "The log is closed."
 STOPPED = "The search was stopped."
 
 
+STEPS_BETWEEN_LOOKS = 10_000  # of SQLite's machine: less than a millisecond
+
+
 class Lane:
     """One thread, one connection, jobs in order."""
 
@@ -68,31 +71,28 @@ class Lane:
 
 
 class Stoppable(Generic[T]):
-    """A reading job that another thread can stop, before it begins and in its middle."""
+    """A reading job that another thread can stop, before it begins and in its middle.
+
+    SQLite asks now and then whether it should go on; an interrupt would be lost between two
+    statements.
+    """
 
     def __init__(self, job: Job[T]) -> None:
         self._job = job
-        self._lock = threading.Lock()
-        self._raw: Any = None
-        self._is_stopped = False
+        self._stopped = threading.Event()
 
     def __call__(self, connection: Connection) -> T:
-        with self._lock:
-            if self._is_stopped:
-                raise StoreError(STOPPED)
-            self._raw = connection.connection.driver_connection
+        if self._stopped.is_set():
+            raise StoreError(STOPPED)
+        raw: Any = connection.connection.driver_connection
+        raw.set_progress_handler(self._stopped.is_set, STEPS_BETWEEN_LOOKS)
         try:
             return self._job(connection)
         finally:
-            # From here on the connection may be at another job.
-            with self._lock:
-                self._raw = None
+            raw.set_progress_handler(None, 0)
 
     def stop(self) -> None:
-        with self._lock:
-            self._is_stopped = True
-            if self._raw is not None:
-                self._raw.interrupt()
+        self._stopped.set()
 
 
 class Lanes:
