@@ -3,10 +3,12 @@
 import os
 import subprocess
 import sys
+from collections.abc import Iterator
 from dataclasses import replace
 
 import pytest
 
+from tests import private_session
 from tests.e2e.nacre import Home
 from tests.fakes.messages_api import MessagesServer, reply, text, tool_use
 
@@ -27,14 +29,24 @@ asyncio.run(main())
 """
 
 
+@pytest.fixture
+def own_keyring() -> Iterator[dict[str, str]]:
+    """A keyring of this test's own: what it leaves there must not meet another test."""
+    try:
+        with private_session.secret_service() as environment:
+            yield environment
+    except private_session.NotAvailable as reason:
+        pytest.skip(str(reason))
+
+
 @pytest.mark.keyring
 def test_k01_a_key_in_the_keyring_is_used_and_leaves_no_trace(
-    home: Home, secret_service: dict[str, str]
+    home: Home, own_keyring: dict[str, str]
 ) -> None:
     bus = {
-        name: secret_service[name]
+        name: own_keyring[name]
         for name in ("DBUS_SESSION_BUS_ADDRESS", "XDG_RUNTIME_DIR")
-        if name in secret_service
+        if name in own_keyring
     }
     with MessagesServer([reply(text("Hello."))]) as server:
         there = replace(home, base_url=server.base_url, key="", extra=bus)
