@@ -5,12 +5,12 @@ Imported on a thread after the first paint (half a second and more), used on the
 
 import asyncio
 import logging
-import time
 from collections.abc import Callable
 
 from PySide6.QtWidgets import QDialog, QWidget
 
 from desktop.diagnostics import Hooks, LogFile, Redaction, program_version
+from desktop.headless.opening import now_ms
 from desktop.headless.runtime import Runtime, start
 from desktop.paths import DataFolder
 from desktop.settings import SEND_KEY, SHOW_THINKING, TRANSCRIPT_ZOOM
@@ -147,8 +147,3 @@ class Layers:
         if self._runtime is None:
             raise RuntimeError("used before open")
         return self._runtime
-
-
-def now_ms() -> int:
-    """Milliseconds UTC."""
-    return time.time_ns() // 1_000_000

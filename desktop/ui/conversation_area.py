@@ -157,10 +157,6 @@ class ConversationArea(QWidget):
         self.welcome.begin()
         self.shown.emit("")
 
-    @property
-    def welcoming(self) -> bool:
-        return self._stack.currentWidget() is self.welcome
-
     def show_status(self, status: TabStatus) -> None:
         self.strip.show_status(status)
 
