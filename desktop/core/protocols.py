@@ -6,14 +6,16 @@ its own. All raise StoreError (or a subclass) when the log can't be read or writ
 
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Protocol
+from typing import Literal, Protocol
 
 from desktop.core.chunks import NewChunk, Role, Stamp, Type
 from desktop.core.conversation import LoadedSession
 from desktop.core.permissions import Answer, PermissionMode, Rule
 from desktop.core.records import (
+    Branch,
     CatalogueView,
     Page,
+    Project,
     Receipt,
     RequestRecord,
     SearchPage,
@@ -135,6 +137,19 @@ class Catalogue(Protocol):
 
     async def workspace(self, workspace_id: int) -> Workspace: ...
 
+    async def create_project(self, directory: Path) -> Project:
+        """The project of exactly this folder; the one that is there, where there is one (P01)."""
+        ...
+
+    async def create_workspace(
+        self, project_id: int, directory: Path, *, kind: Literal["checkout", "worktree"]
+    ) -> Workspace:
+        """The folder's workspace in this project; the one that is there, where there is one.
+
+        Raises UnknownFolder where the folder belongs to another project.
+        """
+        ...
+
     async def create_tab(self, workspace_id: int, *, title: str = "") -> Tab: ...
 
     async def tab(self, tab_id: str) -> Tab:
@@ -147,6 +162,58 @@ class Catalogue(Protocol):
 
     async def move_tabs(self, tab_ids: Sequence[str]) -> None:
         """The order of the open tabs."""
+        ...
+
+    # Archiving puts out of the way and changes nothing else: no file, no row. All of these can be
+    # repeated; a second call changes nothing. What runs there is stopped by `Commands` first.
+
+    async def archive_tab(self, tab_id: str) -> Tab: ...
+
+    async def unarchive_tab(self, tab_id: str) -> Tab:
+        """The workspace and the project of the conversation come back with it."""
+        ...
+
+    async def archive_workspace(self, workspace_id: int) -> Workspace:
+        """And its conversations, with the same time, so that they come back together."""
+        ...
+
+    async def unarchive_workspace(self, workspace_id: int) -> Workspace:
+        """And its project, and the conversations that were archived with it."""
+        ...
+
+    async def archive_project(self, project_id: int) -> Project: ...
+
+    async def unarchive_project(self, project_id: int) -> Project: ...
+
+    async def trash_tab(self, tab_id: str) -> Tab:
+        """Into the bin: out of lists and search, every row still there (SPEC U13)."""
+        ...
+
+    async def restore_tab(self, tab_id: str) -> Tab:
+        """Out of the bin; a no-op where it is not in it."""
+        ...
+
+    async def trashed_tabs(self) -> tuple[Tab, ...]:
+        """What the bin holds, the last thrown away first."""
+        ...
+
+    async def purge_tab(self, tab_id: str) -> None:
+        """Deletes a conversation that is in the bin, in short transactions, for good.
+
+        Rows that a fork reads stay, hidden, until the last such fork is gone. Can be repeated
+        after a crash in its middle. Raises StoreError where it is not in the bin.
+        """
+        ...
+
+    async def fork_tab(self, tab_id: str, *, at_seq: int) -> Tab:
+        """A new open conversation whose log is this one's up to and with `at_seq` (0: nothing).
+
+        Raises StoreError unless that is the end of a turn or just before a user row.
+        """
+        ...
+
+    async def branches(self, tab_id: str) -> tuple[Branch, ...]:
+        """Where other conversations part from this one, by seq (SPEC U19)."""
         ...
 
     async def snapshot(self, tab_id: str) -> Snapshot | None: ...
@@ -224,6 +291,38 @@ class Commands(Protocol):
         effort: str | None = None,
         mode: PermissionMode | None = None,
     ) -> None: ...
+
+    # Each of these stops the turns that run there first (SPEC P05), then does what Catalogue says.
+
+    async def archive_tab(self, tab_id: str) -> None: ...
+
+    async def archive_workspace(self, workspace_id: int) -> None: ...
+
+    async def archive_project(self, project_id: int) -> None: ...
+
+    async def trash_tab(self, tab_id: str) -> None: ...
+
+    async def fork(self, tab_id: str, *, at_seq: int) -> str:
+        """A fork set to the same model, effort and mode; its tab id. Nothing is stopped."""
+        ...
+
+    async def edit(
+        self,
+        tab_id: str,
+        chunk_id: str,
+        text: str,
+        attachments: Sequence[Mapping[str, object]] = (),
+    ) -> str:
+        """Sends another text in place of a user row; the tab it was sent in (SPEC S13, U19).
+
+        An unanswered text at the end is retracted in place; an answered one stays as it is and a
+        fork from before it gets the text. Raises as `send`.
+        """
+        ...
+
+    async def regenerate(self, tab_id: str, chunk_id: str) -> str:
+        """Sends the same user text again in a fork from before it; the fork's tab id."""
+        ...
 
     async def retry(self, tab_id: str) -> None:
         """After a failed or cut turn: retracts its partial rows and sends the same bytes again."""

@@ -29,7 +29,10 @@ class Workspace:
 
 @dataclass(frozen=True, slots=True)
 class Tab:
-    """A conversation's metadata; its rows are never read to make this."""
+    """A conversation's metadata; its rows are never read to make this.
+
+    A fork reads `forked_from`'s log up to and with `forked_at_seq`, then its own rows.
+    """
 
     id: str
     workspace_id: int
@@ -40,6 +43,47 @@ class Tab:
     last_message_at: int | None = None
     archived_at: int | None = None
     parent_tab_id: str | None = None
+    forked_from: str | None = None
+    forked_at_seq: int | None = None
+    trashed_at: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Branch:
+    """A place in a tab's log where conversations part: `seq` is the first row that differs.
+
+    `tab_ids` are all that go on from there, the tab itself among them, oldest first; one that is
+    in the bin is not.
+    """
+
+    seq: int
+    tab_ids: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class TabStorage:
+    """What one conversation takes on disk: its own rows, and the blobs that only it names."""
+
+    tab_id: str
+    title: str
+    rows: int
+    row_bytes: int
+    blob_bytes: int
+
+
+@dataclass(frozen=True, slots=True)
+class Storage:
+    """What the log takes on disk in bytes, the largest conversations first.
+
+    `free_bytes` are pages inside of the file that hold nothing; `disk_free_bytes` is the disk's.
+    """
+
+    tabs: tuple[TabStorage, ...]
+    database_bytes: int
+    wal_bytes: int
+    blob_bytes: int
+    free_bytes: int
+    disk_free_bytes: int
 
 
 @dataclass(frozen=True, slots=True)
