@@ -12,8 +12,9 @@ from typing import Any
 
 from sqlalchemy import Connection
 
+from desktop.core.backups import BackupNotes
 from desktop.core.errors import StoreError, StoreReadOnly
-from desktop.store import doctor, schema
+from desktop.store import doctor, kept_backups, schema
 from desktop.store.blobs import Blobs
 from desktop.store.catalogue import SqlCatalogue
 from desktop.store.connection import Mode
@@ -106,6 +107,10 @@ class Log:
     async def doctor(self) -> dict[str, Any]:
         """A check-up of the whole file; may take long (see `doctor.examine`)."""
         return await self._lanes.load(lambda connection: doctor.examine(connection, self.database))
+
+    async def backup_notes(self) -> BackupNotes:
+        """What is remembered of the backups that were made."""
+        return await self._lanes.read(kept_backups.notes)
 
     @property
     def is_untidy(self) -> bool:
