@@ -8,8 +8,10 @@ renamed or linked, nor what another data folder keeps at the same place.
 import logging
 import re
 from collections.abc import Generator
+from contextlib import contextmanager
 from pathlib import Path
 
+from filelock import FileLock, Timeout
 from sqlalchemy import Connection
 
 from desktop.core.backups import BackupNotes, KeptBackup
@@ -25,6 +27,21 @@ _LAST_SCHEDULED = (
     f"SELECT created_at FROM backups WHERE checked_at IS NOT NULL"
     f" AND file GLOB '*[/\\]{_PREFIX}-[0-9]*{EXTENSION}' ORDER BY id DESC LIMIT 1"
 )
+
+
+@contextmanager
+def turn(run: Path) -> Generator[bool]:
+    """Whether this process may make the scheduled backup now; another one may be at it."""
+    lock = FileLock(run / "scheduled-backup.lock", thread_local=False)
+    try:
+        lock.acquire(timeout=0)
+    except (Timeout, OSError):
+        yield False
+        return
+    try:
+        yield True
+    finally:
+        lock.release()
 
 
 def scheduled_name(folder: Path, now_ms: int) -> Path:
@@ -66,7 +83,12 @@ def drop_older(made: Path, *, scheduled_for: str, keep: int) -> tuple[Path, ...]
 
 
 def _scheduled(folder: Path, scheduled_for: str) -> Generator[tuple[Path, Manifest]]:
-    for path in sorted(folder.iterdir()):
+    try:
+        paths = sorted(folder.iterdir())
+    except OSError as error:
+        logger.warning("Older scheduled backups could not be listed: %s", error)
+        return
+    for path in paths:
         if not _NAME.fullmatch(path.name) or path.is_symlink() or not path.is_file():
             continue
         try:

@@ -1,4 +1,4 @@
-"""What is remembered of backups, and which scheduled ones go: only those, and only after a good one."""
+"""What is remembered of backups, and which scheduled ones go again."""
 
 import os
 import shutil
