@@ -26,7 +26,8 @@ from desktop.core.errors import NacreError, StoreError, StoreFull
 from desktop.diagnostics import program_version
 from desktop.paths import DataFolder
 from desktop.settings import BACKUP_FOLDER, BACKUP_INTERVAL, BACKUP_KEEP, Preferences
-from desktop.store import backup, kept_backups
+from desktop.store import backup, kept_backups, storage
+from desktop.store.blobs import Blobs
 from desktop.tools import threads
 from desktop.tools.output import readable
 
@@ -251,12 +252,12 @@ class Backups:
         """Raises StoreFull where the copy and the archive would fill the disk."""
         try:
             free = shutil.disk_usage(folder).free
+            size = sum(storage.file_sizes(self._folder.database))
+            # Blobs may not shrink; what the last one took says more than any guess.
+            blobs = 0 if last else Blobs(self._folder.blobs).size()
         except OSError:
             return  # what is wrong with the folder is told by whoever writes there
-        size = _size(self._folder.database) + _size(_wal_of(self._folder.database))
-        # Blobs may not shrink; what the last one took says more than any guess.
-        archive = last.size + last.size // 4 if last else size + _size_of_all(self._folder.blobs)
-        needed = size + archive
+        needed = size + (last.size + last.size // 4 if last else size + blobs)
         if free >= needed + self._around.least_free:
             return
         raise StoreFull(
@@ -302,18 +303,3 @@ def _device(folder: Path) -> int | None:
         return folder.stat().st_dev
     except OSError:
         return None
-
-
-def _wal_of(database: Path) -> Path:
-    return database.with_name(database.name + "-wal")
-
-
-def _size(file: Path) -> int:
-    try:
-        return file.stat().st_size
-    except OSError:
-        return 0
-
-
-def _size_of_all(folder: Path) -> int:
-    return sum(_size(Path(at, name)) for at, _, names in os.walk(folder) for name in names)
