@@ -24,12 +24,13 @@ from desktop.settings import (
 )
 from desktop.ui.conversation_page import ConversationPage
 from desktop.ui.desk import Desk
-from desktop.ui.doors import Doors
+from desktop.ui.doors import Doors, StorageDoors
 from desktop.ui.help_boxes import show_about, show_shortcuts
 from desktop.ui.main_window import MainWindow
 from desktop.ui.preferences import LivePreferences
 from desktop.ui.settings_dialog import SettingsDialog
 from desktop.ui.sidebar_list import ConversationList
+from desktop.ui.storage_jobs import StorageJobs
 from desktop.ui.tasks import Tasks
 from desktop.ui.theme import Theme
 from desktop.ui.transcript.highlight import Highlighter
@@ -68,6 +69,7 @@ class Layers:
         self._log_file: LogFile | None = None
         self._runtime: Runtime | None = None
         self._backups: Backups | None = None
+        self._jobs: StorageJobs | None = None
         self._renderer = MarkdownRenderer(Highlighter(tasks.start))
         self._hooks.install()
         self._hooks.watch(asyncio.get_running_loop())
@@ -87,6 +89,12 @@ class Layers:
         DiskWatch(self._folder.root, stand=self._stand).watch(later, self._tasks.start)
         self._backups = self._make_backups(self._runtime)
         self._backups.watch(later, self._tasks.start)
+        self._jobs = StorageJobs(
+            tasks=self._tasks,
+            back_up=self._backups.back_up,
+            free_space=self._runtime.free_space,
+            tell=self._tell,
+        )
         self._preferences.changed.connect(self._preference_changed)
         return self._runtime
 
@@ -166,7 +174,19 @@ class Layers:
 
     def _settings_dialog(self, parent: QWidget) -> QDialog:
         access = self._opened().access
-        return SettingsDialog(self._theme(), self._preferences, access, self._tasks, parent)
+        return SettingsDialog(
+            self._theme(), self._preferences, access, self._tasks, self._storage_doors(), parent
+        )
+
+    def _storage_doors(self) -> StorageDoors:
+        assert self._jobs is not None and self._backups is not None
+        return StorageDoors(
+            storage=self._opened().storage,
+            backups=self._backups.state,
+            jobs=self._jobs,
+            now_ms=now_ms,
+            data_folder=str(self._folder.root),
+        )
 
     def _welcome_page(self, parent: QWidget) -> WelcomePage:
         page = WelcomePage(self._theme(), self._tasks, parent)
