@@ -106,7 +106,9 @@ class Log:
 
     async def doctor(self) -> dict[str, Any]:
         """A check-up of the whole file; may take long (see `doctor.examine`)."""
-        return await self._lanes.load(lambda connection: doctor.examine(connection, self.database))
+        return await self._lanes.oversee(
+            lambda connection: doctor.examine(connection, self.database, self._blobs)
+        )
 
     async def storage(self) -> Storage:
         """What every conversation takes on disk; may take a while."""
