@@ -59,7 +59,11 @@ class Log:
         self.reader = LogPages(self._lanes, self._blobs)
         self.search = SqlSearch(self._lanes)
         self.catalogue = SqlCatalogue(
-            self._lanes, scratch=database.parent / "scratch", new_id=new_id, now_ms=now_ms
+            self._lanes,
+            self._leases,
+            scratch=database.parent / "scratch",
+            new_id=new_id,
+            now_ms=now_ms,
         )
         self.legacy = LegacyRecords(self._lanes, database, now_ms=now_ms, busy_ms=busy_ms)
 
