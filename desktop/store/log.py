@@ -60,7 +60,11 @@ class Log:
         self.search = SqlSearch(self._lanes)
         self.upkeep = Upkeep(self._lanes, database, self._blobs, busy_ms=busy_ms)
         self.catalogue = SqlCatalogue(
-            self._lanes, scratch=database.parent / "scratch", new_id=new_id, now_ms=now_ms
+            self._lanes,
+            self._leases,
+            scratch=database.parent / "scratch",
+            new_id=new_id,
+            now_ms=now_ms,
         )
         self.legacy = LegacyRecords(self._lanes, database, now_ms=now_ms, busy_ms=busy_ms)
 

@@ -12,6 +12,7 @@ from desktop.store.log import Log
 from tests.fakes.stores import MemoryLog
 
 T = TypeVar("T")
+AnyLog = Log | MemoryLog
 
 STAMP = Stamp("anthropic:1a2b", "model-1")
 
@@ -38,13 +39,14 @@ def open_log(
     read_only: bool = False,
     prefix: str = "id",
     on_catalogue_change: Callable[[], None] | None = None,
+    now_ms: Callable[[], int] | None = None,
 ) -> Generator[Log]:
     log = Log.open(
         folder / "nacre.db",
         blobs=folder / "blobs",
         run=folder / "run",
         new_id=counter(prefix),
-        now_ms=clock(),
+        now_ms=now_ms or clock(),
         read_only=read_only,
         busy_ms=busy_ms,
         on_catalogue_change=on_catalogue_change,
@@ -53,6 +55,25 @@ def open_log(
         yield log
     finally:
         run(log.close())
+
+
+@contextmanager
+def open_any(
+    kind: str, folder: Path, *, now_ms: Callable[[], int] | None = None
+) -> Generator[AnyLog]:
+    """A log of a backend: `sql` or `memory`."""
+    if kind == "sql":
+        (folder / "data").mkdir(exist_ok=True)
+        with open_log(folder / "data", now_ms=now_ms) as made:
+            yield made
+        return
+    (folder / "blobs").mkdir()
+    yield MemoryLog(
+        now_ms=now_ms or clock(),
+        new_id=counter(),
+        scratch=folder / "scratch",
+        blobs=folder / "blobs",
+    )
 
 
 def new_tab(log: Log | MemoryLog, folder: Path) -> str:
@@ -87,6 +108,3 @@ def tool_turn() -> list[NewChunk]:
         chunk("a", "two lines", role="assistant", step=1),
         chunk("e", System("turn_end", fields={"outcome": "done", "durationMs": 5}), role="system"),
     ]
-
-
-AnyLog = Log | MemoryLog
