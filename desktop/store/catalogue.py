@@ -14,7 +14,8 @@ from sqlalchemy.dialects.sqlite import insert as upsert
 
 from desktop.core.errors import UnknownConversation, UnknownFolder
 from desktop.core.permissions import PermissionMode, Rule
-from desktop.core.records import CatalogueView, Project, Snapshot, Tab, Workspace
+from desktop.core.records import Branch, CatalogueView, Project, Snapshot, Tab, Workspace
+from desktop.store.branches import Branches
 from desktop.store.codec import clean
 from desktop.store.lanes import Lanes
 from desktop.store.tables import (
@@ -54,6 +55,7 @@ class SqlCatalogue:
         self._scratch = scratch
         self._new_id = new_id
         self._now_ms = now_ms
+        self._branches = Branches(lanes, new_id=new_id, now_ms=now_ms)
 
     async def view(self) -> CatalogueView:
         return await self._lanes.read(_view)
@@ -99,6 +101,12 @@ class SqlCatalogue:
 
     async def move_tabs(self, tab_ids: Sequence[str]) -> None:
         await self._lanes.write(partial(_move_tabs, tab_ids=tuple(tab_ids)))
+
+    async def fork_tab(self, tab_id: str, *, at_seq: int) -> Tab:
+        return await self.tab(await self._branches.fork(tab_id, at_seq))
+
+    async def branches(self, tab_id: str) -> tuple[Branch, ...]:
+        return await self._branches.of(tab_id)
 
     async def snapshot(self, tab_id: str) -> Snapshot | None:
         return await self._lanes.read(partial(_snapshot, tab_id=tab_id))
@@ -242,7 +250,9 @@ def _create_tab(
 
 
 def _tab(connection: Connection, *, tab_id: str) -> Tab:
-    found = connection.execute(select(TABS).where(TABS.c.id == tab_id)).first()
+    found = connection.execute(
+        select(TABS).where(TABS.c.id == tab_id, TABS.c.purged_at.is_(None))
+    ).first()
     if found is None:
         raise UnknownConversation("No conversation has this id.", detail=tab_id)
     return _tab_of(found)
@@ -414,4 +424,7 @@ def _tab_of(row: Row[Any]) -> Tab:
         last_message_at=row.last_message_at,
         archived_at=row.archived_at,
         parent_tab_id=row.parent_tab_id,
+        forked_from=row.forked_from,
+        forked_at_seq=row.forked_at_seq,
+        trashed_at=row.trashed_at,
     )

@@ -38,7 +38,9 @@ class Leases:
                 way_out="Wait until it is done, or stop it there.",
                 detail=holder,
             )
-        found = connection.exec_driver_sql("SELECT 1 FROM tabs WHERE id = ?", (tab_id,)).first()
+        found = connection.exec_driver_sql(
+            "SELECT 1 FROM tabs WHERE id = ? AND purged_at IS NULL", (tab_id,)
+        ).first()
         if found is None:
             raise UnknownConversation("No conversation has this id.", detail=tab_id)
         connection.exec_driver_sql(
