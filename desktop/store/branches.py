@@ -178,9 +178,7 @@ def _is_worked_in(connection: Connection, tab_id: str) -> bool:
     return found.first() is not None
 
 
-def _last_message_at(
-    connection: Connection, line: tuple[Stretch, ...], at_seq: int
-) -> int | None:
+def _last_message_at(connection: Connection, line: tuple[Stretch, ...], at_seq: int) -> int | None:
     for one in reversed(line):
         found = connection.exec_driver_sql(
             _LAST_MESSAGE, (one.tab_id, min(at_seq, one.end))

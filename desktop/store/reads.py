@@ -39,7 +39,8 @@ _NO_END = 2**62
 # From a tab up to its root; a ring in a damaged file ends where it closes.
 _LINE = (
     "WITH RECURSIVE line(id, forked_from, at) AS ("
-    "SELECT id, forked_from, coalesce(forked_at_seq, 0) FROM tabs WHERE id = ? AND purged_at IS NULL"
+    "SELECT id, forked_from, coalesce(forked_at_seq, 0) FROM tabs"
+    " WHERE id = ? AND purged_at IS NULL"
     " UNION SELECT t.id, t.forked_from, coalesce(t.forked_at_seq, 0)"
     " FROM line JOIN tabs t ON t.id = line.forked_from) SELECT id, forked_from, at FROM line"
 )
@@ -93,12 +94,14 @@ def lineage(connection: Connection, tab_id: str) -> tuple[Stretch, ...]:
     A purged conversation is unknown; what forks of it read is still there for them.
     """
     found: list[Stretch] = []
-    end, parent = _NO_END, tab_id
-    for id_, parent, at_seq in connection.exec_driver_sql(_LINE, (tab_id,)):
+    rows = connection.exec_driver_sql(_LINE, (tab_id,)).all()
+    missing = rows[-1][1] if rows else tab_id
+    if missing is not None:
+        raise UnknownConversation("No conversation has this id.", detail=missing)
+    end = _NO_END
+    for id_, _, at_seq in rows:
         found.append(Stretch(id_, at_seq, end))
         end = min(end, at_seq)
-    if parent is not None:
-        raise UnknownConversation("No conversation has this id.", detail=parent)
     return tuple(reversed(found))
 
 

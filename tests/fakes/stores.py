@@ -123,7 +123,10 @@ class MemorySession:
         )
         base = held.revision
         held.chunks.extend(rows)
-        last = max((n for one in self._log.conversations.values() for n in one.ordinals.values()), default=0)
+        last = max(
+            (n for one in self._log.conversations.values() for n in one.ordinals.values()),
+            default=0,
+        )
         held.ordinals |= {row.id: last + place for place, row in enumerate(rows, start=1)}
         held.revision += len(rows)
         if any(is_message(row) for row in rows):

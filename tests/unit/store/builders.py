@@ -2,8 +2,10 @@
 
 import asyncio
 import itertools
+import sqlite3
 from collections.abc import Callable, Coroutine, Generator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -12,6 +14,8 @@ from desktop.store.log import Log
 from tests.fakes.stores import MemoryLog
 
 T = TypeVar("T")
+
+AnyLog = Log | MemoryLog
 
 STAMP = Stamp("anthropic:1a2b", "model-1")
 
@@ -55,6 +59,19 @@ def open_log(
         run(log.close())
 
 
+@contextmanager
+def open_any(kind: str, folder: Path) -> "Generator[AnyLog]":
+    """The database, or the double in memory."""
+    if kind == "sql":
+        with open_log(folder / "data") as made:
+            yield made
+        return
+    (folder / "blobs").mkdir()
+    yield MemoryLog(
+        now_ms=clock(), new_id=counter(), scratch=folder / "scratch", blobs=folder / "blobs"
+    )
+
+
 def new_tab(log: Log | MemoryLog, folder: Path) -> str:
     """A conversation in a workspace of its own; its id."""
 
@@ -89,4 +106,27 @@ def tool_turn() -> list[NewChunk]:
     ]
 
 
-AnyLog = Log | MemoryLog
+def put_in_bin(log: AnyLog, tab: str) -> None:
+    """As trashing a conversation leaves it."""
+    _set_tab(log, tab, "trashed_at", 7)
+
+
+def take_out_of_bin(log: AnyLog, tab: str) -> None:
+    _set_tab(log, tab, "trashed_at", None)
+
+
+def hide(log: AnyLog, tab: str) -> None:
+    """As the first moment of a purge leaves it."""
+    if isinstance(log, MemoryLog):
+        log.find(tab).purged = True
+    else:
+        _set_tab(log, tab, "purged_at", 8)
+
+
+def _set_tab(log: AnyLog, tab: str, column: str, value: int | None) -> None:
+    if isinstance(log, MemoryLog):
+        held = log.find(tab)
+        held.tab = replace(held.tab, trashed_at=value)
+        return
+    with closing(sqlite3.connect(log.database)) as connection, connection:
+        connection.execute(f"UPDATE tabs SET {column} = ? WHERE id = ?", (value, tab))
