@@ -63,7 +63,12 @@ class Layers:
     async def open(self) -> Runtime:
         """Makes the folder ready and opens what lies in it. Raises NacreError."""
         await asyncio.to_thread(self._prepare)
-        self._runtime = await start(self._folder, redaction=self._redaction, has_person=True)
+        self._runtime = await start(
+            self._folder,
+            redaction=self._redaction,
+            has_person=True,
+            report=lambda sentence: self._tell(sentence, ""),
+        )
         self._runtime.watch(asyncio.get_running_loop().call_later, self._tasks.start)
         return self._runtime
 

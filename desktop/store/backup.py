@@ -36,7 +36,7 @@ from desktop.store.archive import (
     open_archive,
 )
 from desktop.store.blobs import Blobs
-from desktop.store.connection import connect
+from desktop.store.connection import connect, write_ahead_log
 from desktop.store.tables import SCHEMA
 
 logger = logging.getLogger(__name__)
@@ -203,7 +203,7 @@ def _copy(database: Path, copied: Path, target: Path, *, busy_ms: int, tell: Tel
 
 def _source(database: Path, *, busy_ms: int) -> sqlite3.Connection:
     """A reading connection; a folder that can't be written has no shared memory file to join."""
-    wal = database.with_name(database.name + "-wal")
+    wal = write_ahead_log(database)
     shm = database.with_name(database.name + "-shm")
     has_wal = wal.exists() and wal.stat().st_size > 0
     sealed = not has_wal and not shm.exists() and not os.access(database.parent, os.W_OK)
