@@ -27,9 +27,10 @@ from desktop.agent.spending import Tariff
 from desktop.agent.supervisor import Supervisor
 from desktop.agent.surroundings import Chosen, Place, Surroundings
 from desktop.core.access import Access
+from desktop.core.backups import BackupNotes
 from desktop.core.errors import StoreError
 from desktop.core.protocols import Catalogue, Commands, LogReader, Search
-from desktop.core.records import RequestRecord, Tab, Workspace
+from desktop.core.records import RequestRecord, Storage, Tab, Workspace
 from desktop.core.tools import Scene, Tool
 from desktop.credentials.store import SecretStore
 from desktop.diagnostics import Redaction
@@ -137,6 +138,18 @@ class Runtime:
 
     async def doctor(self) -> dict[str, Any]:
         return await self._log.doctor()
+
+    async def storage(self) -> Storage:
+        """What every conversation takes on disk."""
+        return await self._log.storage()
+
+    async def free_space(self, tell: Callable[[str, int], None]) -> int:
+        """Gives back what holds nothing; the bytes. `tell` hears words and the bytes so far."""
+        return await self._log.upkeep.free_space(tell)
+
+    async def backup_notes(self) -> BackupNotes:
+        """What the log remembers of backups."""
+        return await self._log.backup_notes()
 
     def busy(self) -> bool:
         """Whether a turn runs in this process."""

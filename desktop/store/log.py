@@ -11,9 +11,10 @@ from typing import Any
 
 from sqlalchemy import Connection
 
+from desktop.core.backups import BackupNotes
 from desktop.core.errors import StoreError, StoreReadOnly
 from desktop.core.records import Storage
-from desktop.store import doctor, schema, storage
+from desktop.store import doctor, kept_backups, schema, storage
 from desktop.store.blobs import Blobs
 from desktop.store.catalogue import SqlCatalogue
 from desktop.store.connection import Mode
@@ -113,6 +114,10 @@ class Log:
         return await self._lanes.oversee(
             lambda connection: doctor.examine(connection, self.database, self._blobs)
         )
+
+    async def backup_notes(self) -> BackupNotes:
+        """What is remembered of the backups that were made."""
+        return await self._lanes.read(kept_backups.notes)
 
     async def storage(self) -> Storage:
         """What every conversation takes on disk; may take a while."""
