@@ -61,7 +61,11 @@ class Log:
         self.search = SqlSearch(self._lanes)
         self.upkeep = Upkeep(self._lanes, database, self._blobs, busy_ms=busy_ms)
         self.catalogue = SqlCatalogue(
-            self._lanes, scratch=database.parent / "scratch", new_id=new_id, now_ms=now_ms
+            self._lanes,
+            self._leases,
+            scratch=database.parent / "scratch",
+            new_id=new_id,
+            now_ms=now_ms,
         )
         self.legacy = LegacyRecords(self._lanes, database, now_ms=now_ms, busy_ms=busy_ms)
 
@@ -107,7 +111,9 @@ class Log:
 
     async def doctor(self) -> dict[str, Any]:
         """A check-up of the whole file; may take long (see `doctor.examine`)."""
-        return await self._lanes.load(lambda connection: doctor.examine(connection, self.database))
+        return await self._lanes.oversee(
+            lambda connection: doctor.examine(connection, self.database, self._blobs)
+        )
 
     async def backup_notes(self) -> BackupNotes:
         """What is remembered of the backups that were made."""

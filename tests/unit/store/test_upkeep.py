@@ -125,6 +125,15 @@ def test_content_that_is_kept_again_counts_as_young(log: Log, tab: str, tmp_path
     assert _sweep(log) == (0, 0)
 
 
+def test_the_doctor_tells_of_a_file_that_is_gone(log: Log, tab: str, tmp_path: Path) -> None:
+    run(log.session(tab).append([chunk("a", _attached("here")), chunk("b", _attached("gone"))]))
+    assert run(log.doctor())["missingFiles"] == 0
+    _blobs(tmp_path)["gone"].unlink()
+    found = run(log.doctor())
+    assert (found["ok"], found["missingFiles"]) == (False, 1)
+    assert run(log.session(tab).load()).damaged == 0
+
+
 def test_the_report_says_what_each_conversation_takes(log: Log, tab: str, tmp_path: Path) -> None:
     """U08."""
     other, empty = new_tab(log, tmp_path), new_tab(log, tmp_path)
