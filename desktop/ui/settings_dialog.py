@@ -104,6 +104,8 @@ class SettingsDialog(QDialog):
         row.addWidget(self._pages, 1)
         outer.addLayout(row, 1)
         buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Close, self)
+        # Enter in a field takes the value over and closes nothing.
+        buttons.button(QDialogButtonBox.StandardButton.Close).setAutoDefault(False)
         buttons.rejected.connect(self.reject)
         outer.addWidget(buttons)
         self._sections.setCurrentRow(0)
