@@ -1,9 +1,9 @@
 """A conversation kept as a file of JSON lines: `FOLDER/SESSION.jsonl`, one line an appended row.
 
 Lines are added at the end and never rewritten, so that an append costs the same however long the
-conversation is (SPEC P11). Whole lines are the unit of a crash: a process killed while it writes
-leaves whole rows, in order, and perhaps half a line, which is set aside at the next write
-(SPEC S09). Long results lie in `FOLDER/blobs/`. Who writes holds the lock of the file (SPEC S10).
+conversation is (SPEC P11). What is appended together is whole or not there (SPEC S04): what a
+process that was killed left of it is set aside at the next write (SPEC S09). Long results lie in
+`FOLDER/blobs/`. Who writes holds the lock of the file (SPEC S10).
 """
 
 import asyncio
@@ -24,7 +24,7 @@ from desktop.core.status import QueuedMessage
 from desktop.store import failures
 from desktop.store.blobs import Blobs
 from desktop.store.jsonl_file import Reading, SessionFile
-from desktop.store.jsonl_lines import Cancelled, Contents, Record, Taken, line_of
+from desktop.store.jsonl_lines import Cancelled, Contents, Record, Taken, lines_of
 from desktop.store.lanes import CLOSED
 
 T = TypeVar("T")
@@ -166,7 +166,13 @@ class FSJSONLStore:
 
     def _load(self) -> LoadedSession:
         rows: list[LogChunk] = []
-        self._reading = self._file.read(Reading(), rows.append)
+
+        def keep(seq: int, at: int, found: LogChunk | str) -> None:
+            del seq, at
+            if isinstance(found, LogChunk):
+                rows.append(found)
+
+        self._reading = self._file.read(Reading(), keep)
         self._tell_damage()
         damaged = len(self._reading.contents.damaged)
         return replace(split_dangling(rows), damaged=damaged)
@@ -234,8 +240,8 @@ class FSJSONLStore:
             aside = self._file.mend(self._reading, created=self._now_ms())
             if aside is not None:
                 self._report(
-                    f"The last line of {self._path} was cut off, by a crash perhaps. What can't"
-                    f" be read was set aside in {aside.name}; everything before it is kept."
+                    f"The end of {self._path} was cut off, by a crash perhaps. What is not"
+                    f" whole was set aside in {aside.name}; everything before it is kept."
                 )
             yield contents
         finally:
@@ -243,8 +249,7 @@ class FSJSONLStore:
                 self._file.unlock()
 
     def _write(self, *records: Record) -> None:
-        data = b"".join(line_of(record) for record in records)
-        self._file.append(data, self._reading)
+        self._file.append(lines_of(records), self._reading)
 
     def _tell_damage(self) -> None:
         damaged = self._reading.contents.damaged
@@ -256,5 +261,5 @@ class FSJSONLStore:
         self._told.update(damaged)
 
 
-def _not_kept(row: LogChunk) -> None:
+def _not_kept(seq: int, at: int, found: LogChunk | str) -> None:
     """Rows are read anew by each load; between loads only what they say is kept."""
