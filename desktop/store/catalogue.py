@@ -80,7 +80,7 @@ class SqlCatalogue:
     async def create_tab(self, workspace_id: int, *, title: str = "") -> Tab:
         return await self._lanes.write(
             partial(
-                _create_tab,
+                create_tab_row,
                 tab_id=self._new_id(),
                 workspace_id=workspace_id,
                 title=clean(title),
@@ -104,7 +104,7 @@ class SqlCatalogue:
         return await self._lanes.read(partial(_snapshot, tab_id=tab_id))
 
     async def save_snapshot(self, snapshot: Snapshot) -> None:
-        await self._lanes.write(partial(_save_snapshot, snapshot=snapshot, now=self._now_ms()))
+        await self._lanes.write(partial(save_snapshot_row, snapshot=snapshot, now=self._now_ms()))
 
     async def rules(self, workspace_id: int) -> frozenset[Rule]:
         return await self._lanes.read(partial(_rules, workspace_id=workspace_id))
@@ -221,7 +221,7 @@ def _workspace(connection: Connection, *, workspace_id: int) -> Workspace:
     return _workspace_of(found)
 
 
-def _create_tab(
+def create_tab_row(
     connection: Connection, *, tab_id: str, workspace_id: int, title: str, now: int
 ) -> Tab:
     _workspace(connection, workspace_id=workspace_id)
@@ -284,7 +284,7 @@ def _snapshot(connection: Connection, *, tab_id: str) -> Snapshot | None:
     )
 
 
-def _save_snapshot(connection: Connection, *, snapshot: Snapshot, now: int) -> None:
+def save_snapshot_row(connection: Connection, *, snapshot: Snapshot, now: int) -> None:
     """One row an agent; saving what is there already changes nothing (SPEC R01)."""
     _tab(connection, tab_id=snapshot.tab_id)
     statement = upsert(SNAPSHOTS).values(

@@ -55,11 +55,15 @@ class Reading:
 
 
 class SessionFile:
-    """`SESSION.jsonl` and what lies beside it: its lock and the tails that were set aside."""
+    """`SESSION.jsonl` and what lies beside it: its lock and the tails that were set aside.
 
-    def __init__(self, path: Path, session_id: str) -> None:
+    `must_exist`: the conversation has a file already, so one that is not there is missed.
+    """
+
+    def __init__(self, path: Path, session_id: str, *, must_exist: bool = False) -> None:
         self.path = path
         self._session_id = session_id
+        self._must_exist = must_exist
         self._lock_path = path.with_name(f"{path.name}.lock")
         self._lock = FileLock(self._lock_path, thread_local=False)
 
@@ -72,7 +76,10 @@ class SessionFile:
         """Takes the system's lock, which ends with the process; raises LeaseHeld (SPEC S10)."""
         if self._lock.is_locked:
             return
-        _make_folder(self.path.parent)
+        if self._must_exist:
+            self._stat()
+        else:
+            _make_folder(self.path.parent)
         try:
             self._lock.acquire(timeout=0)
         except Timeout as error:
@@ -97,7 +104,7 @@ class SessionFile:
             known = Reading(inode=found.st_ino)
         if found.st_size == known.size:
             return known
-        with self.path.open("rb") as file:
+        with self._open() as file:
             if known.end == 0:
                 self._read_header(file, known)
             file.seek(known.end)
@@ -235,7 +242,9 @@ class SessionFile:
     def _stat(self) -> os.stat_result | None:
         try:
             found = self.path.stat()
-        except (FileNotFoundError, NotADirectoryError):
+        except (FileNotFoundError, NotADirectoryError) as error:
+            if self._must_exist:
+                raise self._gone() from error
             return None
         if not stat.S_ISREG(found.st_mode):
             raise StoreError(
@@ -250,6 +259,25 @@ class SessionFile:
             yield handle
         finally:
             os.close(handle)
+
+    def _open(self) -> BinaryIO:
+        try:
+            return self.path.open("rb")
+        except PermissionError as error:
+            raise StoreError(
+                f"Nacre may not read {self.path}.",
+                way_out="Make the file readable for you, then try again.",
+                detail=str(error),
+            ) from error
+
+    def _gone(self) -> StoreError:
+        folder = self.path.parent
+        missing = f"the folder {folder}" if not folder.is_dir() else f"the file {self.path}"
+        return StoreError(
+            f"This conversation is kept in {missing}, which is not there.",
+            way_out="Put it back (is a drive not connected?). If it lies in another folder now, go"
+            f" on with: nacre run --tab {self._session_id} --store jsonl:FOLDER TEXT",
+        )
 
     def _held(self) -> LeaseHeld:
         holder = ""

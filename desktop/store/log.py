@@ -17,6 +17,7 @@ from desktop.store import doctor, schema
 from desktop.store.blobs import Blobs
 from desktop.store.catalogue import SqlCatalogue
 from desktop.store.connection import Mode
+from desktop.store.homes import Homes
 from desktop.store.lanes import Lanes
 from desktop.store.leases import Leases
 from desktop.store.reads import LogPages
@@ -58,6 +59,7 @@ class Log:
         self._tidied_writes = 0
         self.reader = LogPages(self._lanes, self._blobs)
         self.search = SqlSearch(self._lanes)
+        self.homes = Homes(self._lanes)
         self.catalogue = SqlCatalogue(
             self._lanes, scratch=database.parent / "scratch", new_id=new_id, now_ms=now_ms
         )

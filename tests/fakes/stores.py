@@ -10,8 +10,8 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from desktop.core.chunks import LogChunk, NewChunk, Role, Stamp, System, Text, Type
-from desktop.core.conversation import LoadedSession, split_dangling
+from desktop.core.chunks import LogChunk, NewChunk, Role, Stamp, Text, Type
+from desktop.core.conversation import LoadedSession, is_message, split_dangling
 from desktop.core.errors import LeaseHeld, StoreError, UnknownConversation, UnknownFolder
 from desktop.core.permissions import Rule
 from desktop.core.records import (
@@ -137,7 +137,7 @@ class MemorySession:
         held.chunks.extend(rows)
         held.ordinals |= {row.id: len(known) + place for place, row in enumerate(rows, start=1)}
         held.revision += len(rows)
-        if any(_is_message(row) for row in rows):
+        if any(is_message(row) for row in rows):
             held.tab = replace(held.tab, last_message_at=now)
             self._log.catalogue.changed()
         return Receipt(self._tab_id, base, held.revision, chunks=rows)
@@ -489,10 +489,3 @@ class MemoryCatalogue:
 
 def _position(tab: Tab) -> int:
     return tab.position
-
-
-def _is_message(row: LogChunk) -> bool:
-    """A person's text or the end of a turn: what moves a conversation up in the list."""
-    if isinstance(row.data, System):
-        return row.data.kind == "turn_end"
-    return row.role == "user"
