@@ -56,8 +56,10 @@ def search(data_dir: str | None, text: str, *, limit: int, as_json: bool) -> int
     async def work(log: Log, stores: Stores) -> int:
         place: SearchPlace | None = None
         left = limit
+        has_seen_files = False
         while left > 0:
-            page = await log.search.find(text, limit=min(left, PAGE), place=place)
+            has_seen_files = has_seen_files or bool(place and place.file)
+            page = await stores.search.find(text, limit=min(left, PAGE), place=place)
             for hit in page.hits:
                 _print_hit(hit, as_json=as_json)
             left -= len(page.hits)
@@ -66,9 +68,18 @@ def search(data_dir: str | None, text: str, *, limit: int, as_json: bool) -> int
                 break
         if left == limit:
             print("Nothing was found.", file=sys.stderr)
+        if place is not None and not has_seen_files:
+            await _tell_unseen(stores)
         return DONE
 
     return _with_log(data_dir, work)
+
+
+async def _tell_unseen(stores: Stores) -> None:
+    """The database alone had as many hits as were asked for: the files were not looked at."""
+    count = len(await stores.search.files())
+    if count:
+        _say(f"{count} conversations that are kept as files were not looked at; use --limit.")
 
 
 async def resolve_tab(catalogue: Catalogue, text: str) -> str:

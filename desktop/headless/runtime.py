@@ -129,7 +129,7 @@ class Runtime:
 
     @property
     def search(self) -> Search:
-        return self._log.search
+        return self._stores.search
 
     @property
     def access(self) -> Access:

@@ -12,6 +12,7 @@ from typing import Literal
 from desktop.core.errors import StoreError
 from desktop.core.protocols import TurnStore
 from desktop.core.records import Snapshot, Tab
+from desktop.headless.finding import Finder
 from desktop.headless.opening import now_ms
 from desktop.headless.reading import Pages
 from desktop.store.homes import DATABASE, Home
@@ -36,7 +37,7 @@ def choice_of(words: str | None) -> Choice:
 
 
 class Stores:
-    """The stores of one process by conversation, and `reader`, which finds the rows of all.
+    """The stores of one process by conversation; `reader` and `search` know those of all.
 
     `report` gets a sentence about each damage found in a file, on a thread of the store's.
     """
@@ -48,6 +49,7 @@ class Stores:
         self._nulls: dict[str, NullStore] = {}
         self._files: dict[str, FSJSONLStore] = {}
         self.reader = Pages(log, is_unkept=self._nulls.__contains__)
+        self.search = Finder(log, report=report)
 
     @property
     def keeps(self) -> bool:
@@ -94,6 +96,7 @@ class Stores:
     async def close(self) -> None:
         await asyncio.gather(*(store.close() for store in self._files.values()))
         self.reader.close()
+        self.search.close()
 
     def _file(self, tab_id: str, home: Home, *, is_new: bool = False) -> FSJSONLStore:
         assert home.folder is not None

@@ -237,3 +237,32 @@ def test_s06_a_conversation_that_is_not_kept_is_nowhere(home: Home) -> None:
     kept = [one.read_bytes() for one in home.data.rglob("*") if one.is_file()]
     assert not any(b"oyster" in content or b"pearl" in content for content in kept)
     assert not any(b"29999" in content for content in kept)
+
+
+def test_u40_search_finds_what_is_kept_in_files_too(home: Home) -> None:
+    """S09: newest conversation first, behind what the database has; what can't be read is told."""
+    folder = home.root / "sessions"
+    script = [reply(text(f"A pearl, number {n}.")) for n in range(4)]
+    with MessagesServer(script) as server:
+        there = replace(home, base_url=server.base_url)
+        assert there.run("pearl in the database").code == 0
+        for n in range(3):
+            assert there.run(f"pearl in file {n}\u2028", "--store", f"jsonl:{folder}").code == 0
+    found = home.nacre("search", "pearl", "--json")
+    hits = [json.loads(line) for line in found.out.splitlines()]
+    assert [one["title"] for one in hits] == [
+        title
+        for title in ("pearl in the database", *(f"pearl in file {n}" for n in (2, 1, 0)))
+        for _ in range(2)
+    ]
+    assert [one["role"] for one in hits] == ["assistant", "user"] * 4
+    assert {one["directory"] for one in hits} == {str(home.workspace)}
+    assert all(one["snippet"][low:high] == "pearl" for one in hits for low, high in one["marks"])
+    assert found.err == ""
+    few = home.nacre("search", "pearl", "--limit", "2")
+    assert "3 conversations that are kept as files were not looked at" in few.err
+    next(folder.glob("*.jsonl")).unlink()
+    some = home.nacre("search", "pearl", "--json")
+    assert len(some.out.splitlines()) == 6
+    assert "was not looked at" in some.err
+    assert "Traceback" not in some.err
