@@ -36,7 +36,7 @@ class Supervisor:
         self,
         *,
         catalogue: Catalogue,
-        store_for: Callable[[str], TurnStore],
+        store_for: Callable[[str], Awaitable[TurnStore]],
         place_for: Callable[[Tab, Workspace], Place],
         around: Surroundings,
         defaults: Callable[[], Chosen],
@@ -179,6 +179,8 @@ class Supervisor:
             Chosen(snapshot.model, snapshot.effort, snapshot.mode) if snapshot else self._defaults()
         )
 
+        store = await self._store_for(tab_id)
+
         async def revision() -> int:
             return await self._revision(tab_id)
 
@@ -186,7 +188,7 @@ class Supervisor:
             await self._save(tab_id, agent, state)
 
         agent = Agent(
-            self._store_for(tab_id),
+            store,
             place=self._place_for(tab, workspace),
             around=self._around,
             chosen=chosen,

@@ -18,6 +18,7 @@ from desktop.store import doctor, kept_backups, schema, storage
 from desktop.store.blobs import Blobs
 from desktop.store.catalogue import SqlCatalogue
 from desktop.store.connection import Mode
+from desktop.store.homes import Homes
 from desktop.store.lanes import Lanes
 from desktop.store.leases import Leases
 from desktop.store.reads import LogPages
@@ -60,6 +61,7 @@ class Log:
         self.reader = LogPages(self._lanes, self._blobs)
         self.search = SqlSearch(self._lanes)
         self.upkeep = Upkeep(self._lanes, database, self._blobs, busy_ms=busy_ms)
+        self.homes = Homes(self._lanes)
         self.catalogue = SqlCatalogue(
             self._lanes,
             self._leases,

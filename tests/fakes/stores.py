@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Literal
 
 from desktop.core.chunks import LogChunk, NewChunk, Role, Stamp, Text, Type
-from desktop.core.conversation import LoadedSession, split_dangling
+from desktop.core.conversation import LoadedSession, is_message, split_dangling
 from desktop.core.errors import InBin, LeaseHeld, StoreError, UnknownFolder
 from desktop.core.permissions import Rule
 from desktop.core.records import (
@@ -33,7 +33,7 @@ from desktop.core.status import QueuedMessage
 from desktop.store.codec import search_text
 from tests.fakes import branches
 from tests.fakes.archive import MemoryArchive
-from tests.fakes.branches import Conversation, is_message
+from tests.fakes.branches import Conversation
 
 
 class MemoryLog:
