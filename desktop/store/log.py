@@ -23,6 +23,7 @@ from desktop.store.reads import LogPages
 from desktop.store.records import LegacyRecords
 from desktop.store.search import SqlSearch
 from desktop.store.session import SqlSession
+from desktop.store.timeline import AgentTimelineStore
 
 logger = logging.getLogger(__name__)
 
@@ -57,6 +58,7 @@ class Log:
         self._leases = Leases(run, new_id=new_id, now_ms=now_ms)
         self._tidied_writes = 0
         self.reader = LogPages(self._lanes, self._blobs)
+        self.timeline = AgentTimelineStore(self.reader)
         self.search = SqlSearch(self._lanes)
         self.catalogue = SqlCatalogue(
             self._lanes,

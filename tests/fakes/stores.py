@@ -30,6 +30,7 @@ from desktop.core.records import (
 )
 from desktop.core.status import QueuedMessage
 from desktop.store.codec import search_text
+from desktop.store.timeline import AgentTimelineStore
 from tests.fakes.archive import MemoryArchive
 
 
@@ -71,6 +72,7 @@ class MemoryLog:
         self.failures: list[StoreError] = []
         self.catalogue = MemoryCatalogue(self, on_catalogue_change, scratch)
         self.reader = MemoryReader(self)
+        self.timeline = AgentTimelineStore(self.reader)
         self.search = MemorySearch(self)
 
     def session(self, tab_id: str) -> "MemorySession":
