@@ -9,7 +9,8 @@ from pathlib import Path
 
 from sqlalchemy import Connection, select
 
-from desktop.core.records import CatalogueView
+from desktop.core.records import CatalogueView, Tab
+from desktop.store.branches import Branches
 from desktop.store.lanes import Lanes
 from desktop.store.leases import Leases
 from desktop.store.preferences import Preferences
@@ -60,6 +61,8 @@ class SqlCatalogue:
         self.trashed_tabs = tabs.trashed
         self.draft = tabs.draft
         self.save_draft = tabs.save_draft
+        self._branches = Branches(lanes, new_id=new_id, now_ms=now_ms)
+        self.branches = self._branches.of
         snapshots = AgentSnapshotStore(lanes, now_ms=now_ms)
         self.snapshot = snapshots.get
         self.save_snapshot = snapshots.save
@@ -72,6 +75,9 @@ class SqlCatalogue:
 
     async def view(self) -> CatalogueView:
         return await self._lanes.read(_view)
+
+    async def fork_tab(self, tab_id: str, *, at_seq: int) -> Tab:
+        return await self.tab(await self._branches.fork(tab_id, at_seq))
 
     async def revision(self) -> int:
         return await self._lanes.read(_revision)

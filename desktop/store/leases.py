@@ -102,7 +102,7 @@ def _held(holder: str, place: str) -> LeaseHeld:
 def _refuse_in_bin(connection: Connection, tab_id: str) -> None:
     """Raises InBin, or UnknownConversation."""
     found = connection.exec_driver_sql(
-        "SELECT trashed_at FROM tabs WHERE id = ?", (tab_id,)
+        "SELECT trashed_at FROM tabs WHERE id = ? AND purged_at IS NULL", (tab_id,)
     ).first()
     if found is None:
         raise UnknownConversation("No conversation has this id.", detail=tab_id)

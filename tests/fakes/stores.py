@@ -7,15 +7,16 @@ another layer may stand on it. `fail_next` makes the next write fail as a full d
 
 import hashlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Literal
 
-from desktop.core.chunks import LogChunk, NewChunk, Role, Stamp, System, Text, Type
+from desktop.core.chunks import LogChunk, NewChunk, Role, Stamp, Text, Type
 from desktop.core.conversation import LoadedSession, split_dangling
-from desktop.core.errors import InBin, LeaseHeld, StoreError, UnknownConversation, UnknownFolder
+from desktop.core.errors import InBin, LeaseHeld, StoreError, UnknownFolder
 from desktop.core.permissions import Rule
 from desktop.core.records import (
+    Branch,
     CatalogueView,
     Page,
     Project,
@@ -31,20 +32,9 @@ from desktop.core.records import (
 from desktop.core.status import QueuedMessage
 from desktop.store.codec import search_text
 from desktop.store.timeline import AgentTimelineStore
+from tests.fakes import branches
 from tests.fakes.archive import MemoryArchive
-
-
-@dataclass(slots=True)
-class _Conversation:
-    tab: Tab
-    chunks: list[LogChunk] = field(default_factory=list[LogChunk])
-    requests: dict[str, RequestRecord] = field(default_factory=dict[str, RequestRecord])
-    queue: list[QueuedMessage] = field(default_factory=list[QueuedMessage])
-    revision: int = 0
-    snapshot: Snapshot | None = None
-    draft: str = ""
-    holder: str = ""
-    ordinals: dict[str, int] = field(default_factory=dict[str, int])
+from tests.fakes.branches import Conversation, is_message
 
 
 class MemoryLog:
@@ -67,7 +57,7 @@ class MemoryLog:
         self.now_ms = now_ms
         self.new_id = new_id
         self.process_id = process_id
-        self.conversations: dict[str, _Conversation] = {}
+        self.conversations: dict[str, Conversation] = {}
         self.blobs = blobs
         self.failures: list[StoreError] = []
         self.catalogue = MemoryCatalogue(self, on_catalogue_change, scratch)
@@ -88,13 +78,10 @@ class MemoryLog:
 
     def chunks(self, tab_id: str) -> tuple[LogChunk, ...]:
         """What the log holds now, for a test's asserts."""
-        return tuple(self.find(tab_id).chunks)
+        return tuple(self.find(tab_id).rows)
 
-    def find(self, tab_id: str) -> _Conversation:
-        found = self.conversations.get(tab_id)
-        if found is None:
-            raise UnknownConversation("No conversation has this id.", detail=tab_id)
-        return found
+    def find(self, tab_id: str) -> Conversation:
+        return branches.find(self.conversations, tab_id)
 
     def writing(self) -> None:
         """Every write passes here."""
@@ -120,6 +107,7 @@ class MemorySession:
     def _append(self, chunks: Sequence[NewChunk]) -> Receipt:
         held = self._log.find(self._tab_id)
         known = {chunk.id for one in self._log.conversations.values() for chunk in one.chunks}
+        head = len(held.rows)
         if len(known | {new.id for new in chunks}) != len(known) + len(chunks):
             raise StoreError("A row with this id is already in the log.")
         now = self._log.now_ms()
@@ -127,7 +115,7 @@ class MemorySession:
             LogChunk(
                 id=new.id,
                 tab_id=self._tab_id,
-                seq=len(held.chunks) + place,
+                seq=head + place,
                 turn_id=new.turn_id,
                 step=new.step,
                 role=new.role,
@@ -139,18 +127,22 @@ class MemorySession:
         )
         base = held.revision
         held.chunks.extend(rows)
-        held.ordinals |= {row.id: len(known) + place for place, row in enumerate(rows, start=1)}
+        last = max(
+            (n for one in self._log.conversations.values() for n in one.ordinals.values()),
+            default=0,
+        )
+        held.ordinals |= {row.id: last + place for place, row in enumerate(rows, start=1)}
         held.revision += len(rows)
-        if any(_is_message(row) for row in rows):
+        if any(is_message(row) for row in rows):
             held.tab = replace(held.tab, last_message_at=now)
             self._log.catalogue.changed()
         return Receipt(self._tab_id, base, held.revision, chunks=rows)
 
     async def load(self) -> LoadedSession:
-        return split_dangling(self._log.find(self._tab_id).chunks)
+        return split_dangling(self._log.find(self._tab_id).rows)
 
     async def active_model(self) -> Stamp | None:
-        for chunk in reversed(self._log.find(self._tab_id).chunks):
+        for chunk in reversed(self._log.find(self._tab_id).rows):
             if chunk.stamp != Stamp():
                 return chunk.stamp
         return None
@@ -256,7 +248,8 @@ class MemoryReader:
         around: int | None = None,
     ) -> Page:
         held = self._log.find(tab_id)
-        total = len(held.chunks)
+        chunks = held.rows
+        total = len(chunks)
         if before is not None:
             end = min(max(before - 1, 0), total)
             start = max(end - limit, 0)
@@ -270,7 +263,7 @@ class MemoryReader:
             end = total
             start = max(end - limit, 0)
         return Page(
-            rows=tuple(held.chunks[start:end]),
+            rows=tuple(chunks[start:end]),
             total=total,
             has_older=start > 0,
             has_newer=end < total,
@@ -313,7 +306,6 @@ class MemorySearch:
             for held in self._log.conversations.values()
             for hit in self._hits(held, words)
             if words
-            and held.tab.trashed_at is None
             and workspace_id in (None, held.tab.workspace_id)
             and role in (None, hit.role)
             and type_ in (None, hit.type)
@@ -324,14 +316,15 @@ class MemorySearch:
         has_more = 0 < len(hits) < len(found)
         return SearchPage(hits, SearchPlace(hits[-1].ordinal) if has_more else None)
 
-    def _hits(self, held: _Conversation, words: Sequence[str]) -> Iterator[SearchHit]:
+    def _hits(self, held: Conversation, words: Sequence[str]) -> Iterator[SearchHit]:
         for chunk in held.chunks:
             text = (search_text(chunk.data) or "").casefold()
-            if all(word in text for word in words):
+            named = branches.namesake(self._log.conversations, chunk.id)
+            if named is not None and all(word in text for word in words):
                 yield SearchHit(
                     ordinal=held.ordinals[chunk.id],
-                    tab_id=held.tab.id,
-                    title=held.tab.title,
+                    tab_id=named,
+                    title=self._log.find(named).tab.title,
                     directory=self._log.catalogue.directory(held.tab.workspace_id),
                     seq=chunk.seq,
                     role=chunk.role,
@@ -478,7 +471,7 @@ class MemoryCatalogue:
             is_open=True,
             created_at=self._log.now_ms(),
         )
-        self._log.conversations[tab.id] = _Conversation(tab)
+        self._log.conversations[tab.id] = Conversation(tab)
         self.changed()
         return tab
 
@@ -513,6 +506,23 @@ class MemoryCatalogue:
             held.tab = tab
             self.changed()
         return tab
+
+    async def fork_tab(self, tab_id: str, *, at_seq: int) -> Tab:
+        self._log.writing()
+        made = branches.forked(
+            self._log.conversations,
+            tab_id,
+            at_seq,
+            new_id=self._log.new_id(),
+            now=self._log.now_ms(),
+        )
+        self._log.conversations[made.tab.id] = made
+        self._archive.bring_back(made.tab.workspace_id)
+        self.changed()
+        return made.tab
+
+    async def branches(self, tab_id: str) -> tuple[Branch, ...]:
+        return branches.branches(self._log.conversations, tab_id)
 
     async def snapshot(self, tab_id: str) -> Snapshot | None:
         return self._log.find(tab_id).snapshot
@@ -569,10 +579,3 @@ def _real_folder(directory: Path) -> Path:
 
 def _position(tab: Tab) -> int:
     return tab.position
-
-
-def _is_message(row: LogChunk) -> bool:
-    """A person's text or the end of a turn: what moves a conversation up in the list."""
-    if isinstance(row.data, System):
-        return row.data.kind == "turn_end"
-    return row.role == "user"

@@ -6,6 +6,7 @@ import sqlite3
 import uuid
 from collections.abc import Callable, Coroutine, Generator
 from contextlib import closing, contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -127,3 +128,29 @@ def fill(log: Log, tab: str, *, rows: int, size: int) -> None:
                 " search_text) VALUES (?, ?, ?, ?, ?, 'text', ?, 1, ?)",
                 (str(uuid.uuid4()), tab, seq, "turn", role, text.data_json, text.search_text),
             )
+
+
+def put_in_bin(log: AnyLog, tab: str) -> None:
+    """As trashing a conversation leaves it."""
+    _set_tab(log, tab, "trashed_at", 7)
+
+
+def take_out_of_bin(log: AnyLog, tab: str) -> None:
+    _set_tab(log, tab, "trashed_at", None)
+
+
+def hide(log: AnyLog, tab: str) -> None:
+    """As the first moment of a purge leaves it."""
+    if isinstance(log, MemoryLog):
+        log.find(tab).purged = True
+    else:
+        _set_tab(log, tab, "purged_at", 8)
+
+
+def _set_tab(log: AnyLog, tab: str, column: str, value: int | None) -> None:
+    if isinstance(log, MemoryLog):
+        held = log.find(tab)
+        held.tab = replace(held.tab, trashed_at=value)
+        return
+    with closing(sqlite3.connect(log.database)) as connection, connection:
+        connection.execute(f"UPDATE tabs SET {column} = ? WHERE id = ?", (value, tab))
