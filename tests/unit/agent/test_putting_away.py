@@ -338,3 +338,35 @@ async def test_P12_an_unanswered_text_that_is_offered_is_offered_after_a_rest(
     await later.idle(tab)
     assert story(later.log.chunks(tab)).count("user: Work") == 1
     await stage.supervisor.shutdown(deadline=0.1)
+
+
+@played
+async def test_an_answered_text_edited_in_the_archive_is_sent_in_a_fork_that_is_seen(
+    tmp_path: Path,
+) -> None:
+    """The conversation that was put away stays there, unchanged."""
+    stage = Stage(tmp_path, ScriptedModel([says("One."), says("Two.")]))
+    tab = await stage.tab()
+    await stage.run("Hi")
+    await stage.supervisor.archive_workspace(stage.log.find(tab).tab.workspace_id)
+    [asked] = [row for row in stage.rows if row.role == "user"]
+    fork = await stage.supervisor.edit(tab, asked.id, "Hello")
+    await stage.idle(fork)
+    assert story(stage.log.chunks(fork)) == ["user: Hello", "assistant: Two.", "end done"]
+    view = await stage.log.catalogue.view()
+    assert {one.id for one in view.tabs if one.archived_at is None} == {fork}
+    assert [one.archived_at for one in (*view.projects, *view.workspaces)] == [None, None]
+
+
+@played
+async def test_an_unanswered_text_edited_in_the_archive_brings_its_conversation_back(
+    tmp_path: Path,
+) -> None:
+    gate = Gate()
+    stage = Stage(tmp_path, ScriptedModel([[begins(), gate], says("K")]))
+    tab = await running(stage, gate)
+    await stage.supervisor.archive_tab(tab)
+    [asked] = [row for row in stage.rows if row.role == "user"]
+    assert await stage.supervisor.edit(tab, asked.id, "Better") == tab
+    await stage.idle(tab)
+    assert stage.log.find(tab).tab.archived_at is None
