@@ -18,6 +18,7 @@ from desktop.core.records import Branch, CatalogueView, Project, Snapshot, Tab, 
 from desktop.store.branches import Branches
 from desktop.store.codec import clean
 from desktop.store.lanes import Lanes
+from desktop.store.purging import Purging
 from desktop.store.tables import (
     CATALOGUE_REVISION,
     DRAFTS,
@@ -56,6 +57,7 @@ class SqlCatalogue:
         self._new_id = new_id
         self._now_ms = now_ms
         self._branches = Branches(lanes, new_id=new_id, now_ms=now_ms)
+        self._purging = Purging(lanes)
 
     async def view(self) -> CatalogueView:
         return await self._lanes.read(_view)
@@ -101,6 +103,9 @@ class SqlCatalogue:
 
     async def move_tabs(self, tab_ids: Sequence[str]) -> None:
         await self._lanes.write(partial(_move_tabs, tab_ids=tuple(tab_ids)))
+
+    async def purge_tab(self, tab_id: str) -> None:
+        await self._purging.purge(tab_id, now=self._now_ms())
 
     async def fork_tab(self, tab_id: str, *, at_seq: int) -> Tab:
         return await self.tab(await self._branches.fork(tab_id, at_seq))

@@ -19,11 +19,12 @@ from desktop.store.catalogue import SqlCatalogue
 from desktop.store.connection import Mode
 from desktop.store.lanes import Lanes
 from desktop.store.leases import Leases
+from desktop.store.merging import merge
 from desktop.store.reads import LogPages
 from desktop.store.records import LegacyRecords
 from desktop.store.search import SqlSearch
 from desktop.store.session import SqlSession
-from desktop.store.upkeep import Upkeep, merge
+from desktop.store.upkeep import Upkeep
 
 logger = logging.getLogger(__name__)
 

@@ -5,7 +5,6 @@ Each step is one short write transaction, so that an append in between waits som
 the steps leave undone costs room or time, never a row.
 """
 
-import sqlite3
 from collections.abc import Callable
 from contextlib import closing
 from functools import partial
@@ -19,6 +18,8 @@ from desktop.store.blobs import Blobs
 from desktop.store.checkpoints import fold
 from desktop.store.connection import connect
 from desktop.store.lanes import Lanes
+from desktop.store.merging import merge, raw_connection
+from desktop.store.purging import Purging
 
 MERGE_PAGES = 100
 VACUUM_PAGES = 200
@@ -37,7 +38,8 @@ class Upkeep:
         self._database = database
         self._blobs = blobs
         self._busy_ms = busy_ms
-        self._tidied_writes = 0
+        self._tidied_writes = -1  # what an earlier process left is looked for once
+        self._purging = Purging(lanes)
 
     @property
     def is_untidy(self) -> bool:
@@ -47,11 +49,13 @@ class Upkeep:
     async def tidy(self) -> bool:
         """One step of what is due; whether more is to do.
 
-        New rows leave small pieces in the search index, so that no append has to merge them;
-        deleted ones leave free pages.
+        A purge that was cut off goes on. New rows leave small pieces in the search index, so that
+        no append has to merge them; deleted ones leave free pages.
         """
         if not self.is_untidy:
             return False
+        if await self._purging.go_on():
+            return True
         seen = self._lanes.writes
         if await self._lanes.write(partial(merge, pages=MERGE_PAGES)):
             return True
@@ -93,19 +97,6 @@ class Upkeep:
             fold(connection, "TRUNCATE")
 
 
-def merge(connection: Connection, *, pages: int) -> bool:
-    """Merges pieces of the search index, of about `pages` pages; whether there was something.
-
-    SQLite's own sign for "nothing to do" is fewer than two changes.
-    """
-    raw = _raw(connection)
-    before = raw.total_changes
-    connection.exec_driver_sql(
-        "INSERT INTO chunks_search(chunks_search, rank) VALUES ('merge', ?)", (pages,)
-    )
-    return raw.total_changes - before >= 2
-
-
 def _give_back(connection: Connection, *, spare: int) -> bool:
     """Cuts some free pages off the file's end; whether more than `spare` are left.
 
@@ -115,7 +106,9 @@ def _give_back(connection: Connection, *, spare: int) -> bool:
     if free <= spare:
         return False
     # Each page is a row of the pragma: they must all be fetched for it to be carried out.
-    _raw(connection).execute(f"PRAGMA incremental_vacuum({min(VACUUM_PAGES, free)})").fetchall()
+    raw_connection(connection).execute(
+        f"PRAGMA incremental_vacuum({min(VACUUM_PAGES, free)})"
+    ).fetchall()
     left = _free_pages(connection)
     return spare < left < free
 
@@ -127,9 +120,3 @@ def _free_pages(connection: Connection) -> int:
 def _quick_check(connection: Connection) -> tuple[str, ...]:
     found = connection.exec_driver_sql("PRAGMA quick_check(20)").scalars().all()
     return () if found == ["ok"] else tuple(str(one) for one in found)
-
-
-def _raw(connection: Connection) -> sqlite3.Connection:
-    raw = connection.connection.driver_connection
-    assert isinstance(raw, sqlite3.Connection)
-    return raw

@@ -350,7 +350,8 @@ class MemoryCatalogue:
             self._on_change()
 
     async def view(self) -> CatalogueView:
-        tabs = sorted((one.tab for one in self._log.conversations.values()), key=_position)
+        living = [one.tab for one in self._log.conversations.values() if one.is_living]
+        tabs = sorted(living, key=_position)
         return CatalogueView(
             tuple(self._projects), tuple(self._workspaces), tuple(tabs), self._revision
         )
@@ -440,6 +441,11 @@ class MemoryCatalogue:
             held.tab = tab
             self.changed()
         return tab
+
+    async def purge_tab(self, tab_id: str) -> None:
+        self._log.writing()
+        branches.purge(self._log.conversations, tab_id)
+        self.changed()
 
     async def fork_tab(self, tab_id: str, *, at_seq: int) -> Tab:
         self._log.writing()
