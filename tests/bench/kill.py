@@ -1,9 +1,10 @@
 """Processes killed at random moments: what was promised to be kept is there (SPEC C15, U12).
 
 `--runs N` kills so many (200; the suite takes 40), `--seed N` repeats a choice of moments and
-scripts (the machine's own timing stays). Five of seven are conversations that stream, run tools
-and hold a queue, the others migrate a legacy database or make a backup. What was found broken
-is told on standard error; the data folders of a campaign with violations are kept.
+scripts (the machine's own timing stays). Most are conversations that stream, run tools and hold a
+queue; some meet with a full disk or a lock instead of their death; the others migrate a legacy
+database or make a backup. What was found broken is told on standard error; the data folders of a
+campaign with violations are kept.
 """
 
 import shutil
@@ -22,6 +23,7 @@ from tests.bench.killing.conversation import Conversation
 from tests.bench.killing.keeping import killed_backup
 from tests.bench.killing.moving import killed_migration
 from tests.bench.killing.tally import Tally
+from tests.bench.killing.trouble import on_a_full_disk, under_a_lock
 
 RUNS = 200
 # So many processes are killed in one conversation before it is brought to its end.
@@ -32,7 +34,8 @@ COUNTED = (
     "sent",
     "rows",
     "effects",
-    "crash_texts",
+    "called_not_started",
+    "called_unknown",
     "requests",
     "found.old",
     "found.new",
@@ -51,8 +54,8 @@ def figures(options: Namespace) -> list[Figure]:
     folder = Path(tempfile.mkdtemp(prefix="nacre-kill-"))
     tally = Tally()
     _campaign(folder, runs=options.runs, seed=options.seed, tally=tally)
-    for violation in tally.violations:
-        print(violation, file=sys.stderr)
+    for words in (*tally.notes, *tally.violations):
+        print(words, file=sys.stderr)
     if tally.violations:
         print(f"what was found lies in {folder}", file=sys.stderr)
     else:
@@ -69,9 +72,15 @@ def _campaign(folder: Path, *, runs: int, seed: int, tally: Tally) -> None:
 
 def _scenarios(folder: Path, *, runs: int, seed: int, tally: Tally) -> list[Scenario]:
     """The long ones first, so that the threads end at about the same time."""
-    migrations = backups = runs // 7
-    talks = runs - migrations - backups
+    migrations = backups = full = runs // 8
+    locks = runs // 20
+    talks = runs - migrations - backups - full - locks
     found: list[Scenario] = []
+    for name, count, scenario in (("full", full, on_a_full_disk), ("lock", locks, under_a_lock)):
+        for number, start in enumerate(range(0, count, CHAIN)):
+            seeded = f"{seed}-{name}-{number}"
+            kills = min(CHAIN, count - start)
+            found.append(partial(scenario, folder / seeded, kills, seed=seeded, tally=tally))
     for number, start in enumerate(range(0, talks, CHAIN)):
         name = f"{seed}-talk-{number}"
         chain = Conversation(folder / name, seed=name, tally=tally)

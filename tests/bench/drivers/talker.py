@@ -10,7 +10,8 @@ import json
 import sys
 from pathlib import Path
 
-from desktop.diagnostics import Redaction
+from desktop.diagnostics import LogFile, Redaction
+from desktop.headless.opening import prepared
 from desktop.headless.printing import printer_for
 from desktop.headless.runtime import start
 from desktop.paths import DataFolder
@@ -18,8 +19,10 @@ from desktop.paths import DataFolder
 
 async def main(data: str, tab: str, texts: list[str]) -> None:
     folder = DataFolder(Path(data))
-    folder.prepare()
-    runtime = await start(folder, redaction=Redaction(), has_person=False)
+    prepared(folder)
+    redaction = Redaction()
+    log_file = LogFile(folder.logs, redaction)
+    runtime = await start(folder, redaction=redaction, has_person=False)
     try:
         unsubscribe = runtime.hub.subscribe(printer_for(as_json=True), tab_id=tab)
         await runtime.commands.open(tab)
@@ -32,6 +35,7 @@ async def main(data: str, tab: str, texts: list[str]) -> None:
         unsubscribe()
     finally:
         await runtime.close()
+        log_file.close()
 
 
 asyncio.run(main(sys.argv[1], sys.argv[2], sys.argv[3:]))

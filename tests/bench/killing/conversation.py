@@ -8,7 +8,8 @@ the log of the last one can be gone on with.
 import copy
 import json
 import random
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -37,14 +38,29 @@ LINES, SECONDS = 30, 0.02
 WORDS = ["layer", "nacre", "shell", "pearl", "tide", "sand", "reef", "current", "salt", "lagoon"]
 
 
-class Conversation:
-    """One data folder with one conversation, and the server that it talks to."""
+@dataclass(frozen=True, slots=True)
+class Trouble:
+    """What befalls a process in place of its death; `undo` is called when it has ended."""
 
-    def __init__(self, folder: Path, *, seed: str, tally: Tally) -> None:
-        folder.mkdir(parents=True)
+    name: str
+    strike: Callable[[], None]
+    undo: Callable[[], None]
+
+
+class Conversation:
+    """One data folder with one conversation, and the server that it talks to.
+
+    Without a `trouble` its processes are killed.
+    """
+
+    def __init__(
+        self, folder: Path, *, seed: str, tally: Tally, trouble: Trouble | None = None
+    ) -> None:
+        folder.mkdir(parents=True, exist_ok=True)
         self._folder = folder
         self._where = seed
         self._tally = tally
+        self._trouble = trouble
         self._dice = random.Random(seed)
         self._trace = folder / "outside.txt"
         self._trace.touch()
@@ -77,11 +93,10 @@ class Conversation:
         if self._dangling and not talks and self._dice.random() < 0.4:
             texts = [self._dangling]  # an unanswered text, sent again unchanged
         left = self._start(texts, talks=talks, at=at)
-        kind = "talk" if talks else "run"
+        kind = self._trouble.name if self._trouble else "talk" if talks else "run"
         self._tally.add(f"runs.{kind}", at is not None)
         self._tally.add(f"hits.{kind}", left.was_hit)
-        if not left.was_hit and left.code != 0:
-            self._broken(f"the {kind} ended with {left.code}: {left.err[-300:]}")
+        self._judge_end(left)
         self._judge(left)
 
     def _start(self, texts: Sequence[str], *, talks: bool, at: Moment | None) -> Left:
@@ -93,7 +108,17 @@ class Conversation:
             words = ["-m", "desktop", "--data-dir", data, "run", "--json", "--permission", "auto"]
             words += [*place, *texts]
         environment = {**self._home.environment(), "ANTHROPIC_BASE_URL": self._server.base_url}
-        return ended(words, environment=environment, notes=self._folder / "notes.txt", at=at)
+        trouble = self._trouble
+        left = ended(
+            words,
+            environment=environment,
+            notes=self._folder / "notes.txt",
+            at=at,
+            deed=trouble.strike if trouble else None,
+        )
+        if trouble is not None:
+            trouble.undo()
+        return left
 
     def _moment(self) -> Moment:
         """Mostly somewhere among the events, now and then before the first one."""
@@ -125,6 +150,16 @@ class Conversation:
         return f"{self._where} {self._count} {self._dice.randrange(10**9)}"
 
     # What a process left.
+
+    def _judge_end(self, left: Left) -> None:
+        """Whoever is not killed ends by itself, and well unless it met with trouble."""
+        if left.was_hit and self._trouble is None:
+            return
+        fine = (0, 1) if left.was_hit else (0,)
+        said = f"it ended with {left.code}: {left.err[-400:]}"
+        self._check(left.code in fine, said)
+        self._check("Traceback" not in left.err, said)
+        self._check(left.code == 0 or bool(left.err.strip()), "it failed without a word")
 
     def _judge(self, left: Left) -> None:
         self._check(quiet(self._workspace), "a tool still ran a minute after the kill")
@@ -200,7 +235,7 @@ class Conversation:
             # Called and answered by one process: only a run of it may stand there.
             self._check(not said.startswith(CRASH_TEXTS), f"{call_id}: {said!r} by its own run")
             return
-        self._tally.add("crash_texts")
+        self._tally.add("called_unknown" if was_started else "called_not_started")
         wanted = OUTCOME_UNKNOWN if was_started else NOT_STARTED
         self._check(said.startswith(wanted), f"{call_id} is told {said!r}, not {wanted!r}")
         if call_id in effects:
@@ -261,7 +296,7 @@ class Conversation:
         call_id = f"call_{request}_{number}"
         if dice.random() < 0.3:
             return tool_use("write_file", {"path": f"{call_id}.txt", "content": "x"}, id=call_id)
-        rest = dice.choice(("", "; sleep 0.02", "; sleep 0.1", f"; seq {dice.randint(1, 3_000)}"))
+        rest = dice.choice(("", "; sleep 0.1", "; sleep 0.4", f"; seq {dice.randint(1, 3_000)}"))
         before = dice.choice(("", "sleep 0.02; "))
         command = f"{before}echo {call_id} >> {self._trace}{rest}"
         return tool_use("shell", {"command": command}, id=call_id)

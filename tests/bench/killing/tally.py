@@ -11,6 +11,7 @@ class Tally:
 
     counts: Counter[str] = field(default_factory=Counter[str])
     violations: list[str] = field(default_factory=list[str])
+    notes: list[str] = field(default_factory=list[str])
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
     def add(self, name: str, count: int = 1) -> None:
@@ -21,6 +22,11 @@ class Tally:
         """A promise was not kept; the campaign goes on."""
         with self._lock:
             self.violations.append(f"{where}: {what}")
+
+    def note(self, what: str) -> None:
+        """Something that this machine does not offer."""
+        with self._lock:
+            self.notes.append(what)
 
     def check(self, holds: bool, where: str, what: str) -> None:
         if not holds:

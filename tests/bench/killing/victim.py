@@ -1,4 +1,4 @@
-"""A real process of the program, killed with its whole group at a chosen moment."""
+"""A real process of the program, and what befalls it at a chosen moment: mostly its death."""
 
 import os
 import signal
@@ -29,7 +29,7 @@ class Moment:
 
 @dataclass(frozen=True, slots=True)
 class Left:
-    """What a process left behind. `was_hit` is whether it was alive when it was killed."""
+    """What a process left behind. `was_hit` is whether it was alive when its moment came."""
 
     was_hit: bool
     code: int
@@ -43,10 +43,12 @@ def ended(
     environment: Mapping[str, str],
     notes: Path,
     at: Moment | None,
+    deed: Callable[[], None] | None = None,
 ) -> Left:
-    """Runs a command of this Python until it ends or is killed `at` its moment.
+    """Runs a command of this Python until it ends or is killed `at` its moment, with its group.
 
-    Only whole lines count: the last one may have been cut off by the kill.
+    A `deed` is done then instead of killing it. Only whole lines count: the last one may have
+    been cut off.
     """
     with notes.open("wb") as err:
         process = subprocess.Popen(
@@ -58,7 +60,7 @@ def ended(
             cwd=ROOT,
             start_new_session=True,
         )
-    blow = _Blow(process, at)
+    blow = _Blow(process, at, deed)
     lines: list[str] = []
     assert process.stdout is not None
     with process.stdout as out:
@@ -75,9 +77,15 @@ def ended(
 class _Blow:
     """Strikes once; a process that gets stuck is struck as well, and told by its exit code."""
 
-    def __init__(self, process: "subprocess.Popen[bytes]", at: Moment | None) -> None:
+    def __init__(
+        self,
+        process: "subprocess.Popen[bytes]",
+        at: Moment | None,
+        deed: Callable[[], None] | None,
+    ) -> None:
         self._process = process
         self._at = at
+        self._deed = deed
         self._over = threading.Event()
         self._due = threading.Event()
         self._thread = threading.Thread(target=self._strike, name="blow", daemon=True)
@@ -102,8 +110,13 @@ class _Blow:
             return
         while at.begun is not None and not self._over.is_set() and not at.begun():
             time.sleep(GLANCE)
-        if not self._over.wait(at.seconds):
+        if self._over.wait(at.seconds):
+            return
+        if self._deed is None:
             self.has_hit = self._kill()
+            return
+        self.has_hit = self._process.poll() is None
+        self._deed()
 
     def _kill(self) -> bool:
         """Whether it was alive."""
