@@ -35,6 +35,7 @@ from desktop.credentials.store import SecretStore
 from desktop.diagnostics import Redaction
 from desktop.feed.hub import Hub
 from desktop.headless.access import LiveAccess
+from desktop.headless.moving_keys import move_keys
 from desktop.headless.opening import new_id, now_ms, open_log
 from desktop.headless.stores import Stores
 from desktop.paths import DataFolder
@@ -111,6 +112,10 @@ class Runtime:
         self._tools = tools
         self._preferred = preferred
         self._seen_revision = -1
+
+    @property
+    def is_read_only(self) -> bool:
+        return self._log.is_read_only
 
     @property
     def commands(self) -> Commands:
@@ -232,11 +237,27 @@ async def start(
     """
     hub = Hub()
     log = await asyncio.to_thread(open_log, folder, on_catalogue_change=hub.catalogue_changed)
-    await asyncio.to_thread(_tidy_spool, folder.spool, time.time() - SPOOL_SECONDS)
+    secrets = SecretStore(forget=redaction.forget)
     try:
+        # No thread of the log has connected yet: this still is before it is used.
+        notice = (
+            _read_only_notice(folder)
+            if log.is_read_only
+            else await move_keys(folder.database, secrets)
+        )
+        await asyncio.to_thread(_tidy_spool, folder.spool, time.time() - SPOOL_SECONDS)
         stores = Stores(store, log=log, report=report)
-        return await _join(folder, log, stores, hub, redaction=redaction, has_person=has_person)
+        return await _join(
+            folder,
+            log,
+            stores,
+            hub,
+            secrets=secrets,
+            has_person=has_person,
+            notice=notice,
+        )
     except BaseException:
+        secrets.close()
         await log.close()
         raise
 
@@ -247,14 +268,14 @@ async def _join(
     stores: Stores,
     hub: Hub,
     *,
-    redaction: Redaction,
+    secrets: SecretStore,
     has_person: bool,
+    notice: str,
 ) -> Runtime:
     shipped = await asyncio.to_thread(_read_resources, paths.resources())
     table = ModelTable.from_json(shipped.models)
     prices = PriceTable.from_json(shipped.models)
     transport = Transport(partial(importlib.import_module, "desktop.wire.sdk"))
-    secrets = SecretStore(forget=redaction.forget)
     access = LiveAccess(
         environment=os.environ,
         secrets=secrets,
@@ -298,7 +319,7 @@ async def _join(
         secrets=secrets,
         tools=tools,
         preferred=preferred,
-        notice=_read_only_notice(folder) if log.is_read_only else "",
+        notice=notice,
     )
 
 

@@ -5,7 +5,8 @@ from typing import Any
 
 from sqlalchemy import Connection
 
-from desktop.store import backup
+from desktop.store import backup, legacy_journal
+from desktop.store.secret_columns import count_waiting
 from desktop.store.tables import SCHEMA
 
 _COUNTED = (
@@ -48,5 +49,21 @@ def examine(connection: Connection, database: Path) -> dict[str, Any]:
         "tabsWithGaps": gaps,
         "damagedRows": damaged,
         "counts": counts,
+        "legacy": _legacy(connection, database),
         "lastBackup": backup.last_good(connection) or "never",
+    }
+
+
+def _legacy(connection: Connection, database: Path) -> dict[str, Any]:
+    """What of a legacy installation still waits: for a keyring, or for a start that can remove it.
+
+    It is no damage: every start tries again.
+    """
+    raw = connection.connection.driver_connection
+    assert raw is not None
+    remains = legacy_journal.remains(raw)
+    return {
+        "secretsInDatabase": count_waiting(raw),
+        "journalInDatabase": [*remains.tables, *remains.triggers],
+        "journalFiles": [str(path) for path in legacy_journal.files_of(database)],
     }

@@ -13,7 +13,7 @@ from typing import Any
 from sqlalchemy import Connection
 
 from desktop.core.errors import StoreError, StoreReadOnly
-from desktop.store import doctor, schema
+from desktop.store import doctor, legacy_journal, schema
 from desktop.store.blobs import Blobs
 from desktop.store.catalogue import SqlCatalogue
 from desktop.store.connection import Mode
@@ -172,6 +172,7 @@ def _made_ready(database: Path, *, read_only: bool, busy_ms: int) -> Mode:
     if not read_only and (not database.is_file() or _may_write(database)):
         try:
             schema.prepare(database, busy_ms=busy_ms)
+            legacy_journal.remove(database, busy_ms=busy_ms)
             return "read"
         except StoreReadOnly:
             if not database.is_file():
