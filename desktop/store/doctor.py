@@ -5,7 +5,7 @@ from typing import Any
 
 from sqlalchemy import Connection
 
-from desktop.store import backup, legacy_journal
+from desktop.store import backup, legacy_journal, schema
 from desktop.store.secret_columns import count_waiting
 from desktop.store.tables import SCHEMA
 
@@ -31,7 +31,7 @@ _DAMAGED = "SELECT count(*) FROM chunks WHERE NOT json_valid(data_json)"
 def examine(connection: Connection, database: Path) -> dict[str, Any]:
     """The findings as JSON values; `ok` says whether anything is wrong. Reads the whole file."""
     integrity = [str(row[0]) for row in connection.exec_driver_sql("PRAGMA integrity_check")]
-    broken = connection.exec_driver_sql("PRAGMA foreign_key_check").all()
+    broken = schema.broken_references(connection)
     gaps = [str(row[0]) for row in connection.exec_driver_sql(_GAPS)]
     damaged = int(connection.exec_driver_sql(_DAMAGED).scalar_one())
     counts = {
@@ -39,13 +39,13 @@ def examine(connection: Connection, database: Path) -> dict[str, Any]:
         for table in _COUNTED
     }
     return {
-        "ok": integrity == ["ok"] and not broken and not gaps and damaged == 0,
+        "ok": integrity == ["ok"] and broken == 0 and not gaps and damaged == 0,
         "database": str(database),
         "bytes": database.stat().st_size,
         "schema": int(connection.exec_driver_sql("PRAGMA user_version").scalar_one()),
         "newestSchema": SCHEMA,
         "integrity": integrity,
-        "brokenReferences": len(broken),
+        "brokenReferences": broken,
         "tabsWithGaps": gaps,
         "damagedRows": damaged,
         "counts": counts,

@@ -161,11 +161,15 @@ def _upgrade(connection: Connection) -> None:
     config.attributes["connection"] = connection
     command.upgrade(config, "head")
     triggers.create_all(connection)
-    broken = [
-        row
-        for table in Row.metadata.tables  # what else lies in a legacy file may point where it likes
-        for row in connection.exec_driver_sql(f"PRAGMA foreign_key_check({table})").all()
-    ]
+    broken = broken_references(connection)
     if broken:
-        raise sqlite3.IntegrityError(f"{len(broken)} rows point to nothing after the migration")
+        raise sqlite3.IntegrityError(f"{broken} rows point to nothing after the migration")
     connection.exec_driver_sql(f"PRAGMA user_version={SCHEMA}")
+
+
+def broken_references(connection: Connection) -> int:
+    """Rows of our tables that point to nothing; what else lies in a legacy file may do so."""
+    return sum(
+        len(connection.exec_driver_sql(f"PRAGMA foreign_key_check({table})").all())
+        for table in Row.metadata.tables
+    )
