@@ -208,7 +208,10 @@ def _fill(plain: sqlite3.Connection, *, messages: int, huge: int) -> None:
             (f"huge-{n}", 1000 + n, chr(97 + n) * 10 * MEGABYTE),
         )
     plain.execute("INSERT INTO attachments VALUES(1, 'm-0', 'a.png'), (2, 'gone', 'b.png')")
-    plain.executemany("INSERT INTO settings(key, value, note) VALUES(?, ?, ?)", _settings())
+    plain.executemany(
+        "INSERT INTO settings(key, value, note) VALUES(?, ?, ?)",
+        _settings(MEGABYTE if huge else 5_000),
+    )
     plain.executemany("INSERT INTO api_keys VALUES(?, ?, ?, ?, ?)", API_KEYS)
     plain.executemany("INSERT INTO credentials VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?)", CREDENTIALS)
     chance = random.Random(1)
@@ -223,7 +226,7 @@ def _fill(plain: sqlite3.Connection, *, messages: int, huge: int) -> None:
     plain.execute("UPDATE settings SET value = value WHERE key = 'theme'")  # fires a trigger
 
 
-def _settings() -> Iterator[tuple[object, ...]]:
+def _settings(size: int) -> Iterator[tuple[object, ...]]:
     yield "theme", "dark", None
     yield "empty", "", b"note"
     yield "nothing", None, 1
@@ -234,7 +237,7 @@ def _settings() -> Iterator[tuple[object, ...]]:
     yield "bytes", b"\x00\xff\xfe", 6
     yield "number", 12345678901234567890.5, 7
     yield "negative", -(2**63), 8
-    yield "huge", "h" * MEGABYTE, 9
+    yield "huge", "h" * size, 9
     yield b"blob key", "x", 10
     for n in range(1000):
         yield f"key-{n}", f"value {n}", None
