@@ -13,7 +13,8 @@ from desktop.diagnostics import Hooks, LogFile, Redaction, program_version
 from desktop.headless.opening import now_ms
 from desktop.headless.runtime import Runtime, start
 from desktop.paths import DataFolder
-from desktop.settings import SEND_KEY, SHOW_THINKING, TRANSCRIPT_ZOOM
+from desktop.settings import BASE_URL, SEND_KEY, SHOW_THINKING, TRANSCRIPT_ZOOM
+from desktop.ui.access_page import AccessPage
 from desktop.ui.conversation_page import ConversationPage
 from desktop.ui.desk import Desk
 from desktop.ui.doors import Doors
@@ -27,6 +28,7 @@ from desktop.ui.theme import Theme
 from desktop.ui.transcript.highlight import Highlighter
 from desktop.ui.transcript.markdown import MarkdownRenderer
 from desktop.ui.transcript.pane import TranscriptPane
+from desktop.ui.unlocking import Unlocking
 from desktop.ui.welcome import WelcomePage
 
 _LOG = logging.getLogger(__name__)
@@ -56,6 +58,7 @@ class Layers:
         self._hooks = Hooks(tell, self._redaction)
         self._log_file: LogFile | None = None
         self._runtime: Runtime | None = None
+        self._unlocking: Unlocking | None = None
         self._renderer = MarkdownRenderer(Highlighter(tasks.start))
         self._hooks.install()
         self._hooks.watch(asyncio.get_running_loop())
@@ -65,6 +68,8 @@ class Layers:
         await asyncio.to_thread(self._prepare)
         self._runtime = await start(self._folder, redaction=self._redaction, has_person=True)
         self._runtime.watch(asyncio.get_running_loop().call_later, self._tasks.start)
+        # Not waited for: a keyring may take its time, and everything but a request goes without.
+        self._tasks.start(self._runtime.find_key(), "find the key")
         return self._runtime
 
     def doors(self) -> Doors:
@@ -76,6 +81,7 @@ class Layers:
             reader=runtime.reader,
             hub=runtime.hub,
             access=runtime.access,
+            unlocking=self._unlocking_now(),
             start_tour=runtime.start_tour,
             rule_words=runtime.rule_words,
             settings_dialog=self._settings_dialog,
@@ -126,13 +132,25 @@ class Layers:
             self._log_file.close()
 
     def _settings_dialog(self, parent: QWidget) -> QDialog:
-        access = self._opened().access
-        return SettingsDialog(self._theme(), self._preferences, access, self._tasks, parent)
+        page = AccessPage(
+            self._theme(),
+            access=self._opened().access,
+            unlocking=self._unlocking_now(),
+            tasks=self._tasks,
+            server=self._preferences.value(BASE_URL),
+        )
+        return SettingsDialog(self._theme(), self._preferences, page, parent)
 
     def _welcome_page(self, parent: QWidget) -> WelcomePage:
         page = WelcomePage(self._theme(), self._tasks, parent)
-        page.connect_access(self._opened().access)
+        page.connect_access(self._opened().access, self._unlocking_now())
         return page
+
+    def _unlocking_now(self) -> Unlocking:
+        """The one of the window."""
+        if self._unlocking is None:
+            self._unlocking = Unlocking(self._opened().access, self._tasks, self._theme)
+        return self._unlocking
 
     def _prepare(self) -> None:
         try:

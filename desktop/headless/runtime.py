@@ -31,6 +31,8 @@ from desktop.core.errors import StoreError
 from desktop.core.protocols import Catalogue, Commands, LogReader, Search
 from desktop.core.records import RequestRecord, Tab, Workspace
 from desktop.core.tools import Scene, Tool
+from desktop.credentials.key_file import KeyFile
+from desktop.credentials.keys import Keys
 from desktop.credentials.store import SecretStore
 from desktop.diagnostics import Redaction
 from desktop.feed.hub import Hub
@@ -94,7 +96,7 @@ class Runtime:
         supervisor: Supervisor,
         access: LiveAccess,
         transport: Transport,
-        secrets: SecretStore,
+        keys: Keys,
         tools: tuple[Tool, ...],
         preferred: Preferred,
         notice: str,
@@ -107,7 +109,7 @@ class Runtime:
         self._supervisor = supervisor
         self._access = access
         self._transport = transport
-        self._secrets = secrets
+        self._keys = keys
         self._tools = tools
         self._preferred = preferred
         self._seen_revision = -1
@@ -131,6 +133,10 @@ class Runtime:
     @property
     def access(self) -> Access:
         return self._access
+
+    async def find_key(self) -> None:
+        """Reads which server and key are in force; a keyring may take seconds to answer."""
+        await self._access.load()
 
     async def doctor(self) -> dict[str, Any]:
         return await self._log.doctor()
@@ -214,7 +220,7 @@ class Runtime:
         await self._stores.close()
         await self._log.close()
         await self._transport.close()
-        self._secrets.close()
+        self._keys.close()
 
 
 async def start(
@@ -254,10 +260,10 @@ async def _join(
     table = ModelTable.from_json(shipped.models)
     prices = PriceTable.from_json(shipped.models)
     transport = Transport(partial(importlib.import_module, "desktop.wire.sdk"))
-    secrets = SecretStore(forget=redaction.forget)
+    keys = Keys(SecretStore(forget=redaction.forget), KeyFile(folder.keys), forget=redaction.forget)
     access = LiveAccess(
         environment=os.environ,
-        secrets=secrets,
+        keys=keys,
         catalogue=log.catalogue,
         transport=transport,
         table=table,
@@ -286,7 +292,6 @@ async def _join(
         defaults=preferred.chosen,
         revision=log.reader.revision,
     )
-    await access.load()
     return Runtime(
         folder=folder,
         log=log,
@@ -295,7 +300,7 @@ async def _join(
         supervisor=supervisor,
         access=access,
         transport=transport,
-        secrets=secrets,
+        keys=keys,
         tools=tools,
         preferred=preferred,
         notice=_read_only_notice(folder) if log.is_read_only else "",
