@@ -17,8 +17,8 @@ class AccessState:
 
     `base_url` '' is the provider's own; `base_url_source` says where it comes from (`settings`,
     `environment`, or ''). `keyring` and `key_file` are the states of the two places that outlast a
-    run, '' while one was not asked or is not there, with the sentence to tell. `problem` is one
-    that is not theirs. `asking` is the source while a keyring has not answered yet.
+    run, '' while one was not asked or is not there, with the sentence to tell and the way out of
+    it. `problem` is one that is not theirs. `asking` is the source before a keyring has answered.
     """
 
     key_source: KeySource = "none"
@@ -26,13 +26,25 @@ class AccessState:
     base_url_source: str = ""
     keyring: str = ""
     keyring_sentence: str = ""
+    keyring_way_out: str = ""
     key_file: str = ""
     key_file_sentence: str = ""
+    key_file_way_out: str = ""
     problem: str = ""
 
     @property
     def ready(self) -> bool:
         return self.key_source not in ("none", "asking")
+
+    @property
+    def keyring_words(self) -> str:
+        """All that is to be said of the keyring."""
+        return f"{self.keyring_sentence} {self.keyring_way_out}".strip()
+
+    @property
+    def key_file_words(self) -> str:
+        """All that is to be said of the encrypted file."""
+        return f"{self.key_file_sentence} {self.key_file_way_out}".strip()
 
     @property
     def locked(self) -> Literal["", "file", "keyring"]:

@@ -18,7 +18,7 @@ from desktop.credentials import api_key
 from desktop.credentials.api_key import Credential, Endpoint
 from desktop.credentials.keys import Keys
 from desktop.credentials.secret import Secret
-from desktop.credentials.status import KeyringError, Status
+from desktop.credentials.status import KeyringError
 from desktop.settings import BASE_URL
 from desktop.wire.client import AnthropicModel
 from desktop.wire.endpoint import Endpoint as Server
@@ -106,9 +106,11 @@ class LiveAccess:
             base_url="" if endpoint.source == "provider" else endpoint.url,
             base_url_source="" if endpoint.source == "provider" else endpoint.source,
             keyring=keyring.state if keyring else "",
-            keyring_sentence=_words(keyring),
+            keyring_sentence=keyring.sentence if keyring else "",
+            keyring_way_out=keyring.way_out if keyring else "",
             key_file=key_file.state if key_file else "",
-            key_file_sentence=_words(key_file),
+            key_file_sentence=key_file.sentence if key_file else "",
+            key_file_way_out=key_file.way_out if key_file else "",
             problem=self._in_force.problem,
         )
 
@@ -245,10 +247,6 @@ class LiveAccess:
             jitter=self._jitter,
             now=time.time,
         )
-
-
-def _words(status: Status | None) -> str:
-    return f"{status.sentence} {status.way_out}".strip() if status else ""
 
 
 def _source(credential: Credential) -> KeySource:

@@ -51,8 +51,8 @@ def _say_why_not(state: AccessState) -> None:
     if state.locked != "file":
         _say(state.problem or NO_KEY)
     for place, sentence in (
-        (state.key_file, state.key_file_sentence),
-        (state.keyring, state.keyring_sentence),
+        (state.key_file, state.key_file_words),
+        (state.keyring, state.keyring_words),
     ):
         if place not in ("", "ready"):
             _say(sentence)

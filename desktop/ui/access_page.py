@@ -9,7 +9,6 @@ from collections.abc import Awaitable, Callable
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import (
     QFrame,
-    QHBoxLayout,
     QLabel,
     QLineEdit,
     QPushButton,
@@ -22,6 +21,7 @@ from desktop.core.access import Access, AccessState, KeyPlace
 from desktop.core.errors import NacreError
 from desktop.settings import BASE_URL
 from desktop.ui import asking
+from desktop.ui.flow import FlowLayout
 from desktop.ui.tasks import Tasks
 from desktop.ui.theme import Theme
 from desktop.ui.unlocking import Unlocking
@@ -36,6 +36,7 @@ _KEY_SOURCES = {
     "session": "The key is kept for this run only.",
     "unneeded": "This server is used without a key.",
 }
+_KEYRING_LOCKED = "No key can be read while the keyring is locked."
 _KEPT = {
     "keyring": "The key works and is kept in the system keyring.",
     "file": "The key works and is kept in the encrypted file.",
@@ -77,17 +78,31 @@ class AccessPage(QWidget):
 
     def _refresh(self) -> None:
         state, waiting = self._access.state(), self._unlocking.waiting
-        self._source.setText(self.tr(_KEY_SOURCES[state.key_source]))
+        source = _KEYRING_LOCKED if state.locked == "keyring" else _KEY_SOURCES[state.key_source]
+        self._source.setText(self.tr(source))
+        self._source.setVisible(state.locked != "file")  # the file's own sentence says it
         self._show(self._problem, state.problem, danger=True)
-        self._show(self._file, state.key_file_sentence, danger=state.key_file == "broken")
-        keyring = self.tr("Waiting for your keyring…") if waiting else state.keyring_sentence
-        self._show(self._keyring, keyring, danger=state.keyring in ("broken", "stuck"))
+        in_file, in_keyring = state.key_source == "file", state.key_source == "keyring"
+        self._show(
+            self._file,
+            "" if in_file else state.key_file_words,
+            danger=state.key_file in ("broken", "stuck"),
+        )
+        # With a key in use what the keyring lacks is worth a word, and its way out is not.
+        keyring = state.keyring_sentence if state.ready else state.keyring_words
+        if waiting:
+            keyring = self.tr("Waiting for your keyring…")
+        self._show(
+            self._keyring,
+            "" if in_keyring else keyring,
+            danger=not state.ready and state.keyring in ("broken", "stuck"),
+        )
         self._show_buttons(state, waiting=waiting)
         where = state.base_url or self.tr("the provider's own server")
-        text = self.tr("Requests go to {where}.").format(where=where)
+        text = self.tr("Requests go to {where}.")
         if state.base_url_source == "environment":
-            text += " " + self.tr("(set by the environment variable ANTHROPIC_BASE_URL)")
-        self._server.setText(text)
+            text = self.tr("The environment variable ANTHROPIC_BASE_URL sends requests to {where}.")
+        self._server.setText(text.format(where=where))
 
     def _show_buttons(self, state: AccessState, *, waiting: bool) -> None:
         shown = {
@@ -103,12 +118,9 @@ class AccessPage(QWidget):
         }
         for button, is_shown in shown.items():
             button.setVisible(is_shown)
-        self._keep.setEnabled(state.keyring in ("", "ready"))
-        at = next((one for one in (self._keep, self._keep_file) if one.isEnabled()), None)
-        for button in (self._keep, self._keep_file):
-            button.setProperty("primary", button is at)
-            button.style().unpolish(button)
-            button.style().polish(button)
+        # Behind a file that can't be opened a key in the keyring would not be used.
+        usable = ("", "ready")
+        self._keep.setEnabled(state.keyring in usable and state.key_file in usable)
 
     @staticmethod
     def _show(label: QLabel, text: str, *, danger: bool) -> None:
@@ -243,6 +255,8 @@ class AccessPage(QWidget):
             "removeFile",
             lambda: self._start("", self._remove_the_file()),
         )
+        for button in (self._unlock_file, self._unlock_keyring):
+            button.setProperty("primary", True)
         column.addWidget(self._source)
         for label in (self._problem, self._file, self._keyring):
             column.addWidget(label)
@@ -273,6 +287,7 @@ class AccessPage(QWidget):
         session = self._button(
             self.tr("Use for this run only"), "useForThisRun", lambda: self._enter("session")
         )
+        self._keep.setProperty("primary", True)
         column.addWidget(self._key)
         column.addLayout(self._row(self._keep, self._keep_file, session))
         note = self._label(
@@ -332,10 +347,8 @@ class AccessPage(QWidget):
         button.clicked.connect(lambda _: act())
         return button
 
-    def _row(self, *buttons: QPushButton) -> QHBoxLayout:
-        row = QHBoxLayout()
-        row.setSpacing(self._theme.space_8)
+    def _row(self, *buttons: QPushButton) -> FlowLayout:
+        row = FlowLayout(self._theme.space_8)
         for button in buttons:
             row.addWidget(button)
-        row.addStretch(1)
         return row

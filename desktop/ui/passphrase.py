@@ -8,15 +8,16 @@ from collections.abc import Awaitable, Callable
 
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import (
-    QCheckBox,
     QDialog,
     QDialogButtonBox,
     QLabel,
+    QLayout,
     QLineEdit,
     QPushButton,
     QVBoxLayout,
     QWidget,
 )
+from shiboken6 import isValid
 
 from desktop.core.errors import CredentialError
 from desktop.ui.tasks import Tasks
@@ -57,11 +58,14 @@ class PassphraseDialog(QDialog):
         try:
             await self._attempt(passphrase)
         except CredentialError as error:
+            if not isValid(self):  # given up meanwhile
+                return
             self._go.setEnabled(True)
             self._say(str(error))
             self._passphrase.selectAll()
             self._passphrase.setFocus()
-        else:
+            return
+        if isValid(self):
             self._passphrase.clear()
             self._again.clear()
             super().accept()
@@ -88,16 +92,20 @@ class PassphraseDialog(QDialog):
         self._passphrase = self._field(self.tr("Passphrase"), "passphrase")
         self._again = self._field(self.tr("The same passphrase again"), "passphraseAgain")
         self._again.setVisible(self._is_new)
-        shown = QCheckBox(self.tr("Show what I type"), self)
-        shown.toggled.connect(self._show_letters)
+        self._show = QPushButton(self.tr("Show what I type"), self)
+        self._show.setObjectName("passphraseShow")
+        self._show.setCheckable(True)
+        self._show.setAutoDefault(False)
+        self._show.toggled.connect(self._show_letters)
         self._answer = QLabel(self)
         self._answer.setObjectName("passphraseAnswer")
         self._answer.setTextFormat(Qt.TextFormat.PlainText)
         self._answer.setWordWrap(True)
         self._answer.hide()
-        for widget in (self._passphrase, self._again, shown, self._answer):
+        for widget in (self._passphrase, self._again):
             column.addWidget(widget)
-        column.addStretch(1)
+        column.addWidget(self._show, alignment=Qt.AlignmentFlag.AlignLeft)
+        column.addWidget(self._answer)
         buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Cancel, self)
         self._go = QPushButton(
             self.tr("Make the file") if self._is_new else self.tr("Unlock"), self
@@ -110,7 +118,9 @@ class PassphraseDialog(QDialog):
         buttons.rejected.connect(self.reject)
         column.addSpacing(theme.space_8)
         column.addWidget(buttons)
-        self.setMinimumWidth(theme.px(theme.measures.dialog * 3 // 4))
+        self._passphrase.setMinimumWidth(theme.px(theme.measures.dialog * 3 // 4))
+        # As high as its words, also when an answer comes: a dialog of less would cut them.
+        column.setSizeConstraint(QLayout.SizeConstraint.SetFixedSize)
 
     def _words(self) -> tuple[str, ...]:
         if not self._is_new:
@@ -147,3 +157,5 @@ class PassphraseDialog(QDialog):
         mode = QLineEdit.EchoMode.Normal if shown else QLineEdit.EchoMode.Password
         self._passphrase.setEchoMode(mode)
         self._again.setEchoMode(mode)
+        words = self.tr("Hide what I type") if shown else self.tr("Show what I type")
+        self._show.setText(words)

@@ -47,7 +47,7 @@ class SettingsDialog(QDialog):
         self._theme = theme
         self._preferences = preferences
         self._build(access_page)
-        self.resize(theme.measures.dialog, theme.measures.dialog * 3 // 4)
+        self.resize(theme.measures.dialog * 5 // 4, theme.measures.dialog)
 
     # -- building -----------------------------------------------------------------------------
 

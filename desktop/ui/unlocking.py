@@ -59,7 +59,7 @@ class Unlocking(QObject):
         if state.key_file == "ready":
             return True
         if state.key_file not in ("", "locked"):
-            self.failed.emit(state.key_file_sentence)
+            self.failed.emit(state.key_file_words)
             return False
         dialog = PassphraseDialog(
             self._theme(),

@@ -75,16 +75,24 @@ class WelcomePage(QScrollArea):
             return
         state, waiting = self._access.state(), self._unlocking.waiting
         usable = state.keyring in ("", "ready")
-        note = self.tr("Waiting for your keyring…") if waiting else state.keyring_sentence
+        note = self.tr("Waiting for your keyring…") if waiting else state.keyring_words
         self._keyring_note.setText("" if usable else note)
         self._keyring_note.setVisible(not usable)
         self._unlock.setText(self.tr("Cancel") if waiting else self.tr("Unlock the keyring"))
         self._unlock.setVisible(waiting or state.keyring == "locked")
         self._file.setVisible(not usable)
+        self._save.setEnabled(usable)
 
     def _unlock_keyring(self) -> None:
         if self._unlocking is not None:
             self._unlocking.cancel() if self._unlocking.waiting else self._unlocking.keyring()
+
+    def _key_typed(self) -> None:
+        """Enter: keeps the key where it belongs, if it can be kept there."""
+        if self._save.isEnabled():
+            self._enter_key("keyring")
+        elif self._access is not None:
+            self._say(self._key_error, self.tr("Choose what to do with the key."))
 
     def _enter_key(self, place: KeyPlace) -> None:
         key = self._key.text()
@@ -162,10 +170,7 @@ class WelcomePage(QScrollArea):
         title.setProperty("title", True)
         title.setWordWrap(True)
         about = QLabel(
-            self.tr(
-                "Conversations stay on this computer. Your key stays in the system's keyring. "
-                "Choose how to begin:"
-            ),
+            self.tr("Your conversations and your key stay on this computer. Choose how to begin:"),
             middle,
         )
         about.setWordWrap(True)
@@ -211,7 +216,7 @@ class WelcomePage(QScrollArea):
         self._unlock = QPushButton(card)
         self._unlock.setObjectName("unlockKeyring")
         self._unlock.hide()
-        self._key.returnPressed.connect(lambda: self._enter_key("keyring"))
+        self._key.returnPressed.connect(self._key_typed)
         self._save.clicked.connect(lambda: self._enter_key("keyring"))
         self._session.clicked.connect(lambda: self._enter_key("session"))
         self._file.clicked.connect(lambda: self._enter_key("file"))
