@@ -48,12 +48,13 @@ class AccessState:
 
     @property
     def locked(self) -> Literal["", "file", "keyring"]:
-        """Which place has to be unlocked before a key can be had; the file is asked first."""
-        if self.key_source != "none":
-            return ""
-        if self.key_file == "locked":
+        """Which place has to be unlocked before a key can be had; the file is asked first. A server
+        that needs none can be `ready` all the same: it may be given one that lies in the file."""
+        if self.key_file == "locked" and self.key_source in ("none", "unneeded"):
             return "file"
-        return "keyring" if self.keyring == "locked" and not self.key_file else ""
+        if self.keyring == "locked" and self.key_source == "none" and not self.key_file:
+            return "keyring"
+        return ""
 
 
 class Access(Protocol):

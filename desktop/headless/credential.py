@@ -4,6 +4,7 @@ Neither an argument nor a variable can hold the passphrase: other processes can 
 """
 
 import getpass
+import signal
 import sys
 
 from desktop.core.access import Access, AccessState
@@ -20,11 +21,12 @@ NO_TERMINAL = (
 async def have_key(access: Access) -> bool:
     """Whether a model can be asked; opens the encrypted file if that is what it takes. Says why
     not on stderr."""
-    if access.state().locked == "file":
-        if not sys.stdin.isatty():
-            _say(NO_TERMINAL)
-            return False
+    state = access.state()
+    if state.locked == "file" and sys.stdin.isatty():
         await _open_file(access)
+    elif state.locked == "file" and not state.ready:
+        _say(NO_TERMINAL)
+        return False
     state = access.state()
     if not state.ready:
         _say_why_not(state)
@@ -35,7 +37,7 @@ async def _open_file(access: Access) -> None:
     """Asks until the passphrase is right, three times at most."""
     for _ in range(TRIES):
         try:
-            passphrase = getpass.getpass("Passphrase of your encrypted keys: ")
+            passphrase = _ask()
         except (EOFError, KeyboardInterrupt):
             print(file=sys.stderr)
             return
@@ -45,6 +47,15 @@ async def _open_file(access: Access) -> None:
             _say(error.sentence)
         else:
             return
+
+
+def _ask() -> str:
+    """The prompt; Ctrl+C ends it at once, where the loop would only make a note of it."""
+    loops_own = signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        return getpass.getpass("Passphrase of your encrypted keys: ")
+    finally:
+        signal.signal(signal.SIGINT, loops_own)
 
 
 def _say_why_not(state: AccessState) -> None:

@@ -80,7 +80,8 @@ class AccessPage(QWidget):
         state, waiting = self._access.state(), self._unlocking.waiting
         source = _KEYRING_LOCKED if state.locked == "keyring" else _KEY_SOURCES[state.key_source]
         self._source.setText(self.tr(source))
-        self._source.setVisible(state.locked != "file")  # the file's own sentence says it
+        # Of a locked file its own sentence says it.
+        self._source.setVisible(state.ready or state.locked != "file")
         self._show(self._problem, state.problem, danger=True)
         in_file, in_keyring = state.key_source == "file", state.key_source == "keyring"
         self._show(

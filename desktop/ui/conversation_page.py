@@ -231,8 +231,12 @@ class ConversationPage(QWidget):
         """Whether a message could go out now, and why not."""
         access = self._doors.access.state()
         # A recording is played without a key.
-        is_missed = not access.ready and self._status.model not in self._recorded
-        self.composer.show_key(access if is_missed else None, waiting=self._doors.unlocking.waiting)
+        is_needed = self._status.model not in self._recorded
+        is_missed = is_needed and not access.ready
+        self.composer.show_key(
+            access if is_needed and (is_missed or access.locked) else None,
+            waiting=self._doors.unlocking.waiting,
+        )
         if self._status.phase == "elsewhere":
             self.composer.show_ready(False, self.tr("This conversation runs in another window"))
         elif is_missed:

@@ -248,7 +248,8 @@ class MainWindow(QMainWindow):
             return
         doors = self._desk.doors
         state = doors.access.state()
-        composer.show_key(None if state.ready else state, waiting=doors.unlocking.waiting)
+        is_fine = state.ready and not state.locked
+        composer.show_key(None if is_fine else state, waiting=doors.unlocking.waiting)
         composer.show_ready(state.ready, self.tr("No key can be used now"))
 
     def _show_new_choice(self) -> None:
