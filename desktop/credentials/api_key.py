@@ -51,6 +51,9 @@ class Endpoint:
         return urlsplit(self.url).hostname == urlsplit(PROVIDER_URL).hostname
 
 
+PROVIDERS_OWN = Endpoint(PROVIDER_URL, "provider")
+
+
 @dataclass(frozen=True, slots=True)
 class Credential:
     """A key for one endpoint. `secret` is None exactly when `source` is `none`.
@@ -84,7 +87,7 @@ def choose_endpoint(environment: Mapping[str, str], setting: str) -> Endpoint:
         return Endpoint(_address(named, f"The variable {URL_VARIABLE}"), "environment")
     if setting.strip():
         return Endpoint(_address(setting, "The setting “Server address”"), "settings")
-    return Endpoint(PROVIDER_URL, "provider")
+    return PROVIDERS_OWN
 
 
 async def resolve(

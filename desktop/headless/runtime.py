@@ -36,6 +36,7 @@ from desktop.credentials.store import SecretStore
 from desktop.diagnostics import Redaction
 from desktop.feed.hub import Hub
 from desktop.headless.access import LiveAccess
+from desktop.headless.moving_keys import move_keys
 from desktop.headless.opening import new_id, now_ms, open_log
 from desktop.headless.stores import Stores, choice_of
 from desktop.headless.unlisted import Unlisted
@@ -118,6 +119,10 @@ class Runtime:
         self._preferred = preferred
         self._report = report
         self._seen_revision = -1
+
+    @property
+    def is_read_only(self) -> bool:
+        return self._log.is_read_only
 
     @property
     def commands(self) -> Commands:
@@ -205,9 +210,12 @@ class Runtime:
 
         And once, whether the file is whole.
         """
-        later(FILE_CHECK_SECONDS, lambda: start(self.check_file(), "check the file"))
+        later(FILE_CHECK_SECONDS, partial(self._begin_file_check, start))
         self._check_later(later, start)
         self._tidy_later(TIDY_SECONDS, later, start)
+
+    def _begin_file_check(self, start: Start) -> None:
+        start(self.check_file(), "check the file")
 
     async def check_file(self) -> None:
         """Has SQLite look over the file, and reports what it finds; closing the log ends it."""
@@ -284,18 +292,27 @@ async def start(
     hub = Hub()
     log = await asyncio.to_thread(open_log, folder, on_catalogue_change=hub.catalogue_changed)
     await asyncio.to_thread(_tidy_spool, folder.spool, time.time() - SPOOL_SECONDS)
+    secrets = SecretStore(forget=redaction.forget)
     try:
+        # No thread of the log has connected yet: this still is before it is used.
+        notice = (
+            _read_only_notice(folder)
+            if log.is_read_only
+            else await move_keys(folder.database, secrets)
+        )
         stores = Stores(log, choice=choice_of(store), report=report)
         return await _join(
             folder,
             log,
             stores,
             hub,
-            redaction=redaction,
+            secrets=secrets,
             has_person=has_person,
+            notice=notice,
             report=report,
         )
     except BaseException:
+        secrets.close()
         await log.close()
         raise
 
@@ -306,15 +323,15 @@ async def _join(
     stores: Stores,
     hub: Hub,
     *,
-    redaction: Redaction,
+    secrets: SecretStore,
     has_person: bool,
+    notice: str,
     report: Callable[[str], None],
 ) -> Runtime:
     shipped = await asyncio.to_thread(_read_resources, paths.resources())
     table = ModelTable.from_json(shipped.models)
     prices = PriceTable.from_json(shipped.models)
     transport = Transport(partial(importlib.import_module, "desktop.wire.sdk"))
-    secrets = SecretStore(forget=redaction.forget)
     access = LiveAccess(
         environment=os.environ,
         secrets=secrets,
@@ -363,7 +380,7 @@ async def _join(
         secrets=secrets,
         tools=tools,
         preferred=preferred,
-        notice=_read_only_notice(folder) if log.is_read_only else "",
+        notice=notice,
         report=report,
     )
 

@@ -14,7 +14,7 @@ from sqlalchemy import Connection
 from desktop.core.backups import BackupNotes
 from desktop.core.errors import StoreError, StoreReadOnly
 from desktop.core.records import Storage
-from desktop.store import doctor, kept_backups, schema, storage
+from desktop.store import doctor, kept_backups, legacy_journal, schema, storage
 from desktop.store.blobs import Blobs
 from desktop.store.catalogue import SqlCatalogue
 from desktop.store.connection import Mode
@@ -161,6 +161,7 @@ def _made_ready(database: Path, *, read_only: bool, busy_ms: int) -> Mode:
     if not read_only and (not database.is_file() or _may_write(database)):
         try:
             schema.prepare(database, busy_ms=busy_ms)
+            legacy_journal.remove(database, busy_ms=busy_ms)
             return "read"
         except StoreReadOnly:
             if not database.is_file():
