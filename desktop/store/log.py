@@ -11,19 +11,23 @@ from typing import Any
 
 from sqlalchemy import Connection
 
+from desktop.core.backups import BackupNotes
 from desktop.core.errors import StoreError, StoreReadOnly
 from desktop.core.records import Storage
-from desktop.store import doctor, schema, storage
+from desktop.store import doctor, kept_backups, schema, storage
 from desktop.store.blobs import Blobs
 from desktop.store.catalogue import SqlCatalogue
 from desktop.store.connection import Mode
+from desktop.store.homes import Homes
 from desktop.store.lanes import Lanes
 from desktop.store.leases import Leases
 from desktop.store.merging import merge
+from desktop.store.purging import Purging
 from desktop.store.reads import LogPages
 from desktop.store.records import LegacyRecords
 from desktop.store.search import SqlSearch
 from desktop.store.session import SqlSession
+from desktop.store.timeline import AgentTimelineStore
 from desktop.store.upkeep import Upkeep
 
 logger = logging.getLogger(__name__)
@@ -58,10 +62,18 @@ class Log:
         )
         self._leases = Leases(run, new_id=new_id, now_ms=now_ms)
         self.reader = LogPages(self._lanes, self._blobs)
+        self.timeline = AgentTimelineStore(self.reader)
         self.search = SqlSearch(self._lanes)
-        self.upkeep = Upkeep(self._lanes, database, self._blobs, busy_ms=busy_ms)
+        purging = Purging(self._lanes)
+        self.upkeep = Upkeep(self._lanes, database, self._blobs, purging=purging, busy_ms=busy_ms)
+        self.homes = Homes(self._lanes)
         self.catalogue = SqlCatalogue(
-            self._lanes, scratch=database.parent / "scratch", new_id=new_id, now_ms=now_ms
+            self._lanes,
+            self._leases,
+            purging=purging,
+            scratch=database.parent / "scratch",
+            new_id=new_id,
+            now_ms=now_ms,
         )
         self.legacy = LegacyRecords(self._lanes, database, now_ms=now_ms, busy_ms=busy_ms)
 
@@ -110,6 +122,10 @@ class Log:
         return await self._lanes.oversee(
             lambda connection: doctor.examine(connection, self.database, self._blobs)
         )
+
+    async def backup_notes(self) -> BackupNotes:
+        """What is remembered of the backups that were made."""
+        return await self._lanes.read(kept_backups.notes)
 
     async def storage(self) -> Storage:
         """What every conversation takes on disk; may take a while."""

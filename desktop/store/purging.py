@@ -66,13 +66,14 @@ _REQUESTS = (
 
 
 class Purging:
-    """The purges of one log; `clock` in seconds."""
+    """The purges of one log; `clock` in seconds. `count` says how many slices deleted something."""
 
     def __init__(self, lanes: Lanes, *, clock: Callable[[], float] = time.perf_counter) -> None:
         self._lanes = lanes
         self._clock = clock
         # What the last commits took; the quickest counts, the others waited for the loop too.
         self._commits: deque[float] = deque(maxlen=4)
+        self.count = 0
 
     async def purge(self, tab_id: str, *, now: int) -> None:
         """Deletes a conversation in the bin and returns when it is gone. Raises StoreError."""
@@ -97,6 +98,7 @@ class Purging:
     async def _slice(self) -> None:
         budget = max(SLICE_SECONDS - max(self._commits, default=SLICE_SECONDS / 2), LEAST_SECONDS)
         took = await self._timed(partial(delete_some, seconds=budget, clock=self._clock))
+        self.count += 1
         await asyncio.sleep(took)
 
     async def _merge(self) -> bool:

@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
 from desktop.core.chunks import LogChunk, System
+from desktop.core.conversation import is_message
 from desktop.core.errors import StoreError, UnknownConversation
 from desktop.core.records import Branch, RequestRecord, Snapshot, Tab
 from desktop.core.status import QueuedMessage
@@ -187,10 +188,3 @@ def _purged_and_unneeded(conversations: Conversations) -> list[str]:
 
 def _forks(conversations: Conversations, of: Conversation) -> list[Conversation]:
     return [one for one in conversations.values() if one.parent is of]
-
-
-def is_message(row: LogChunk) -> bool:
-    """A person's text or the end of a turn: what moves a conversation up in the list."""
-    if isinstance(row.data, System):
-        return row.data.kind == "turn_end"
-    return row.role == "user"

@@ -9,10 +9,11 @@ import hashlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import Literal
 
 from desktop.core.chunks import LogChunk, NewChunk, Role, Stamp, Text, Type
-from desktop.core.conversation import LoadedSession, split_dangling
-from desktop.core.errors import LeaseHeld, StoreError, UnknownFolder
+from desktop.core.conversation import LoadedSession, is_message, split_dangling
+from desktop.core.errors import InBin, LeaseHeld, StoreError, UnknownFolder
 from desktop.core.permissions import Rule
 from desktop.core.records import (
     Branch,
@@ -30,8 +31,10 @@ from desktop.core.records import (
 )
 from desktop.core.status import QueuedMessage
 from desktop.store.codec import search_text
+from desktop.store.timeline import AgentTimelineStore
 from tests.fakes import branches
-from tests.fakes.branches import Conversation, is_message
+from tests.fakes.archive import MemoryArchive
+from tests.fakes.branches import Conversation
 
 
 class MemoryLog:
@@ -59,6 +62,7 @@ class MemoryLog:
         self.failures: list[StoreError] = []
         self.catalogue = MemoryCatalogue(self, on_catalogue_change, scratch)
         self.reader = MemoryReader(self)
+        self.timeline = AgentTimelineStore(self.reader)
         self.search = MemorySearch(self)
 
     def session(self, tab_id: str) -> "MemorySession":
@@ -203,6 +207,8 @@ class MemorySession:
 
     async def acquire_lease(self) -> None:
         held = self._log.find(self._tab_id)
+        if held.tab.trashed_at is not None:
+            raise InBin(self._tab_id)
         if held.holder not in ("", self._log.process_id):
             raise LeaseHeld(
                 "Another Nacre is working in this conversation.",
@@ -343,6 +349,27 @@ class MemoryCatalogue:
         self._rules: dict[int, set[Rule]] = {}
         self._settings: dict[str, str] = {}
         self._revision = 0
+        archive = MemoryArchive(
+            log.conversations,
+            self._projects,
+            self._workspaces,
+            find=log.find,
+            process_id=lambda: log.process_id,
+            now_ms=log.now_ms,
+            writing=log.writing,
+            changed=self.changed,
+        )
+        self._archive = archive
+        self.refuse_elsewhere = archive.refuse_elsewhere
+        self.archive_tab = archive.archive_tab
+        self.archive_workspace = archive.archive_workspace
+        self.archive_project = archive.archive_project
+        self.unarchive_tab = archive.unarchive_tab
+        self.unarchive_workspace = archive.unarchive_workspace
+        self.unarchive_project = archive.unarchive_project
+        self.trash_tab = archive.trash_tab
+        self.restore_tab = archive.restore_tab
+        self.trashed_tabs = archive.trashed_tabs
 
     def changed(self) -> None:
         self._revision += 1
@@ -361,16 +388,37 @@ class MemoryCatalogue:
 
     async def open_workspace(self, directory: Path) -> Workspace:
         self._log.writing()
-        try:
-            real = directory.resolve(strict=True)  # noqa: ASYNC240
-        except (OSError, ValueError, RuntimeError) as error:
-            raise UnknownFolder("There is no such folder.", detail=repr(error)) from error
-        if not real.is_dir():
-            raise UnknownFolder(f"{real} is not a folder.")
+        real = _real_folder(directory)
         for workspace in self._workspaces:
             if workspace.directory == str(real):
-                return workspace
-        return self._make_workspace(str(real), is_git=(real / ".git").exists())
+                return self._in_use(workspace)
+        project = self._project(str(real), is_git=(real / ".git").exists())
+        return self._make_workspace(project.id, str(real), "checkout")
+
+    async def create_project(self, directory: Path) -> Project:
+        self._log.writing()
+        real = _real_folder(directory)
+        return self._project(str(real), is_git=(real / ".git").exists())
+
+    async def create_workspace(
+        self, project_id: int, directory: Path, *, kind: Literal["checkout", "worktree"]
+    ) -> Workspace:
+        self._log.writing()
+        project = self._archive.project(project_id)
+        real = _real_folder(directory)
+        for workspace in self._workspaces:
+            if workspace.directory == str(real):
+                if workspace.project_id != project.id:
+                    raise UnknownFolder(f"{real} is a workspace of another project.")
+                return self._in_use(workspace)
+        self._archive.bring_back_project(project_id)
+        return self._make_workspace(project_id, str(real), kind)
+
+    def _in_use(self, workspace: Workspace) -> Workspace:
+        if workspace.archived_at is not None:
+            self._archive.bring_back(workspace.id)
+            self.changed()
+        return self._archive.workspace(workspace.id)
 
     async def scratch_workspace(self) -> Workspace:
         if self._scratch is not None:
@@ -379,29 +427,41 @@ class MemoryCatalogue:
         for workspace in self._workspaces:
             if workspace.directory == "scratch":
                 return workspace
-        return self._make_workspace("scratch", is_git=False)
+        return self._make_workspace(
+            self._project("scratch", is_git=False).id, "scratch", "checkout"
+        )
 
-    def _make_workspace(self, directory: str, *, is_git: bool) -> Workspace:
+    def _project(self, directory: str, *, is_git: bool) -> Project:
+        for project in self._projects:
+            if project.directory == directory:
+                if project.archived_at is not None:
+                    self._archive.bring_back_project(project.id)
+                    self.changed()
+                return self._archive.project(project.id)
+        number, name = len(self._projects) + 1, Path(directory).name or directory
+        made = Project(number, directory, name, "git" if is_git else "directory")
+        self._projects.append(made)
+        self.changed()
+        return made
+
+    def _make_workspace(
+        self, project_id: int, directory: str, kind: Literal["checkout", "worktree"]
+    ) -> Workspace:
         name = Path(directory).name or directory
-        number = len(self._projects) + 1
-        self._projects.append(Project(number, directory, name, "git" if is_git else "directory"))
-        made = Workspace(number, number, directory, name)
+        made = Workspace(len(self._workspaces) + 1, project_id, directory, name, kind)
         self._workspaces.append(made)
         self.changed()
         return made
 
     async def workspace(self, workspace_id: int) -> Workspace:
-        for workspace in self._workspaces:
-            if workspace.id == workspace_id:
-                return workspace
-        raise UnknownFolder("No workspace has this number.", detail=str(workspace_id))
+        return self._archive.workspace(workspace_id)
 
     def directory(self, workspace_id: int) -> str:
         return next(one.directory for one in self._workspaces if one.id == workspace_id)
 
     async def create_tab(self, workspace_id: int, *, title: str = "") -> Tab:
         self._log.writing()
-        await self.workspace(workspace_id)
+        self._in_use(await self.workspace(workspace_id))
         positions = [one.tab.position for one in self._log.conversations.values()]
         tab = Tab(
             id=self._log.new_id(),
@@ -421,6 +481,11 @@ class MemoryCatalogue:
     async def rename_tab(self, tab_id: str, title: str) -> Tab:
         self._log.writing()
         return self._replace(replace(self._log.find(tab_id).tab, title=title))
+
+    async def name_tab(self, tab_id: str, title: str) -> Tab:
+        self._log.writing()
+        tab = self._log.find(tab_id).tab
+        return tab if tab.title else self._replace(replace(tab, title=title))
 
     async def set_tab_open(self, tab_id: str, *, is_open: bool) -> Tab:
         self._log.writing()
@@ -457,6 +522,7 @@ class MemoryCatalogue:
             now=self._log.now_ms(),
         )
         self._log.conversations[made.tab.id] = made
+        self._archive.bring_back(made.tab.workspace_id)
         self.changed()
         return made.tab
 
@@ -468,7 +534,10 @@ class MemoryCatalogue:
 
     async def save_snapshot(self, snapshot: Snapshot) -> None:
         self._log.writing()
+        await self.workspace(snapshot.workspace_id)
         held = self._log.find(snapshot.tab_id)
+        if held.tab.workspace_id != snapshot.workspace_id:
+            raise UnknownFolder("This conversation is in another workspace.")
         if held.snapshot != snapshot:
             held.snapshot = snapshot
             self.changed()
@@ -501,6 +570,16 @@ class MemoryCatalogue:
     async def save_draft(self, tab_id: str, text: str) -> None:
         self._log.writing()
         self._log.find(tab_id).draft = text
+
+
+def _real_folder(directory: Path) -> Path:
+    try:
+        real = directory.resolve(strict=True)
+    except (OSError, ValueError, RuntimeError) as error:
+        raise UnknownFolder("There is no such folder.", detail=repr(error)) from error
+    if not real.is_dir():
+        raise UnknownFolder(f"{real} is not a folder.")
+    return real
 
 
 def _position(tab: Tab) -> int:
