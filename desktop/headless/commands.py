@@ -15,6 +15,7 @@ from desktop.core import backups
 from desktop.core.errors import ModelUnavailable, NacreError
 from desktop.core.protocols import Catalogue
 from desktop.diagnostics import LogFile, Redaction, environment_report, in_words
+from desktop.headless.credential import have_key
 from desktop.headless.looking import resolve_tab
 from desktop.headless.opening import now_ms, prepared
 from desktop.headless.printing import printable, printer_for
@@ -34,7 +35,7 @@ class RunOptions:
     model: str | None = None
     effort: str | None = None
     permission: Any = None
-    store: str = "sql"
+    store: str | None = None
     as_json: bool = False
 
 
@@ -47,8 +48,8 @@ def run(data_dir: str | None, options: RunOptions) -> int:
     async def work(runtime: Runtime) -> int:
         if options.workspace is None and options.tab is None:
             return await _list_workspaces(runtime.catalogue)
-        if not runtime.access.state().ready:
-            return _no_credential(runtime)
+        if not await have_key(runtime.access):
+            return NO_CREDENTIAL
         tab_id = await _tab_for(runtime, options)
         await runtime.commands.choose(
             tab_id, model=options.model, effort=options.effort, mode=options.permission
@@ -74,6 +75,7 @@ def doctor(data_dir: str | None, *, as_json: bool) -> int:
             "key": state.key_source,
             "server": state.base_url or "the provider's own",
             "keyring": state.keyring or "not asked",
+            "keyFile": state.key_file or "none",
             "log": log,
         }
         if as_json:
@@ -96,7 +98,7 @@ async def _doubt_backup(runtime: Runtime) -> None:
 
 
 def _with_runtime(
-    data_dir: str | None, work: Callable[[Runtime], Awaitable[int]], *, store: str = "sql"
+    data_dir: str | None, work: Callable[[Runtime], Awaitable[int]], *, store: str | None = None
 ) -> int:
     choice = paths.choose(data_dir)
     redaction = Redaction()
@@ -108,7 +110,10 @@ def _with_runtime(
         runtime = await start(
             choice.folder, redaction=redaction, has_person=False, store=store, report=_report
         )
+        if runtime.notice and not runtime.is_read_only:  # that was said when it was prepared
+            _report(runtime.notice)
         try:
+            await runtime.find_key()
             return await work(runtime)
         finally:
             await runtime.close()
@@ -159,10 +164,12 @@ async def _turn(runtime: Runtime, tab_id: str, text: str, options: RunOptions) -
 
 async def _tab_for(runtime: Runtime, options: RunOptions) -> str:
     if options.workspace is None:
-        return await resolve_tab(runtime.catalogue, options.tab or "")
+        tab_id = await resolve_tab(runtime.catalogue, options.tab or "")
+        await runtime.go_on(tab_id)
+        return tab_id
     workspace = await runtime.catalogue.open_workspace(Path(options.workspace))
-    tab = await runtime.catalogue.create_tab(workspace.id)
-    if not options.as_json:
+    tab = await runtime.begin(workspace.id)
+    if not options.as_json and options.store != "null":
         print(f"conversation {tab.id}", file=sys.stderr)
     return tab.id
 
@@ -175,17 +182,6 @@ async def _list_workspaces(catalogue: Catalogue) -> int:
     for workspace in view.workspaces:
         print(f"  {printable(workspace.directory)}", file=sys.stderr)
     return BAD_USE
-
-
-def _no_credential(runtime: Runtime) -> int:
-    state = runtime.access.state()
-    print(
-        "nacre: no key is set. Set ANTHROPIC_API_KEY, or enter a key in the window's settings.",
-        file=sys.stderr,
-    )
-    if state.keyring_sentence:
-        print(f"nacre: {state.keyring_sentence}", file=sys.stderr)
-    return NO_CREDENTIAL
 
 
 def _standard_input() -> str:

@@ -12,6 +12,7 @@ from desktop.core.records import Storage
 from desktop.feed.hub import Hub
 from desktop.ui.sidebar_list import ConversationList
 from desktop.ui.storage_jobs import StorageJobs
+from desktop.ui.unlocking import Unlocking
 from desktop.ui.welcome import WelcomePage
 
 
@@ -35,6 +36,7 @@ class Doors:
     reader: LogReader
     hub: Hub
     access: Access
+    unlocking: Unlocking
     start_tour: Callable[[], Awaitable[str]]
     rule_words: Callable[[str, str], str]
     settings_dialog: Callable[[QWidget], QDialog]
