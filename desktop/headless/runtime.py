@@ -294,7 +294,7 @@ async def start(
         notice = (
             _read_only_notice(folder)
             if log.is_read_only
-            else await move_keys(folder.database, secrets)
+            else await move_keys(folder.database, secrets, tell=report)
         )
         await asyncio.to_thread(_tidy_spool, folder.spool, time.time() - SPOOL_SECONDS)
         stores = Stores(log, choice=choice_of(store), report=report)
