@@ -25,6 +25,7 @@ from desktop.credentials import api_key
 from desktop.settings import BASE_URL, THEME
 from desktop.ui.composer import AttachmentChip, Composer
 from desktop.ui.permission_bar import PermissionBar
+from tests.data import make_legacy_database as legacy
 from tests.e2e.nacre import KEY, Home
 from tests.fakes.messages_api import (
     MessagesServer,
@@ -365,6 +366,26 @@ def test_c25_reopened_in_mid_stream_it_shows_all_of_it_so_far(home: Home, enter:
 
 
 # -- the first page ---------------------------------------------------------------------------
+
+
+def test_k02_keys_of_an_old_database_that_wait_for_a_keyring_are_told_in_the_window(
+    home: Home, enter: Enter
+) -> None:
+    """SPEC C01, K02: the window works on; the next start tries again."""
+    home.data.mkdir()
+    database = legacy.make(home.data, messages=20, huge=0)
+    before = legacy.rows(database)
+    with MessagesServer([reply("Hello.")]) as server:
+        person = enter(server)
+        assert f"{len(legacy.SECRETS)} keys of an older database" in person.banner()
+        assert str(database) in person.banner()
+        person.begin("hello")
+        person.wait(lambda: person.reads("Hello.") and person.idle())
+        assert person.leave() == 0
+    after = legacy.rows(database)
+    assert [after[one] for one in ("credentials", "api_keys")] == [
+        before[one] for one in ("credentials", "api_keys")
+    ]
 
 
 @pytest.fixture
