@@ -79,7 +79,10 @@ async def _tell_unseen(stores: Stores) -> None:
     """The database alone had as many hits as were asked for: the files were not looked at."""
     count = len(await stores.search.files())
     if count:
-        _say(f"{count} conversations that are kept as files were not looked at; use --limit.")
+        _say(
+            f"conversations that are kept as files ({count}) were not looked at;"
+            " a larger --limit looks at them."
+        )
 
 
 async def resolve_tab(catalogue: Catalogue, text: str) -> str:

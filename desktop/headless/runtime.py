@@ -149,7 +149,8 @@ class Runtime:
         await self._stores.go_on(tab_id)
 
     async def doctor(self) -> dict[str, Any]:
-        return await self._log.doctor()
+        log, files = await self._log.doctor(), await self._stores.reader.doctor()
+        return {**log, "ok": log["ok"] and files["ok"], "files": files}
 
     def busy(self) -> bool:
         """Whether a turn runs in this process."""

@@ -15,11 +15,14 @@ from sqlalchemy import Connection, select, update
 
 from desktop.core.errors import StoreDamaged, StoreError, UnknownConversation
 from desktop.core.records import Snapshot, Tab
+from desktop.store import failures, schema
 from desktop.store.catalogue import create_tab_row, save_snapshot_row
 from desktop.store.codec import to_json
+from desktop.store.connection import engine
 from desktop.store.lanes import Lanes
-from desktop.store.tables import SNAPSHOTS, TABS
+from desktop.store.tables import SCHEMA, SNAPSHOTS, TABS
 
+BUSY_MS = 5_000
 SQL, JSONL = "sql", "jsonl"
 
 
@@ -77,6 +80,16 @@ def kept_elsewhere(connection: Connection) -> Mapping[str, Home]:
         if home.folder is not None:
             found[tab_id] = home
     return found
+
+
+def read_elsewhere(database: Path, *, busy_ms: int = BUSY_MS) -> Mapping[str, Home]:
+    """As `Homes.elsewhere`, of a database that is not open here. Blocks; raises StoreError."""
+    if schema.stored_version(database, busy_ms=busy_ms) != SCHEMA:
+        return {}  # a legacy database: there were no such conversations then
+    mode = schema.readable_mode(database, busy_ms=busy_ms)
+    reading = engine(database, mode, busy_ms=busy_ms)
+    with failures.told(database), reading.connect() as connection:
+        return kept_elsewhere(connection)
 
 
 def _of(connection: Connection, *, tab_id: str) -> Home:

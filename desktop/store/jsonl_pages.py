@@ -94,12 +94,18 @@ class FSJSONLPages:
             self._look()
         return self._reading.contents.revision
 
-    def report(self) -> tuple[int, dict[int, str], bool]:
-        """How many rows there are, the reasons by damaged line, and whether the end is torn."""
+    def fault(self) -> str:
+        """What is wrong inside of the file, in a sentence; '' for nothing. Raises StoreError."""
         with failures.told(self._path):
             self._look()
-        known = self._reading
-        return len(known.contents.ids), dict(known.contents.damaged), known.size > known.end
+        damaged = self._reading.contents.damaged
+        if not damaged:
+            return ""  # a torn end is no fault: the next write sets it aside, and says so
+        number = min(damaged)
+        return (
+            f"{len(damaged)} lines of {self._path} can't be read, the first of them line {number}"
+            f" ({damaged[number]})."
+        )
 
     def _look(self) -> None:
         added = Places()

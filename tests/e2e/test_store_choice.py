@@ -1,6 +1,7 @@
 """`nacre run --store`: a conversation kept in a file instead of the database."""
 
 import json
+import shutil
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -260,9 +261,47 @@ def test_u40_search_finds_what_is_kept_in_files_too(home: Home) -> None:
     assert all(one["snippet"][low:high] == "pearl" for one in hits for low, high in one["marks"])
     assert found.err == ""
     few = home.nacre("search", "pearl", "--limit", "2")
-    assert "3 conversations that are kept as files were not looked at" in few.err
+    assert "kept as files (3) were not looked at" in few.err
     next(folder.glob("*.jsonl")).unlink()
     some = home.nacre("search", "pearl", "--json")
     assert len(some.out.splitlines()) == 6
     assert "was not looked at" in some.err
     assert "Traceback" not in some.err
+
+
+def test_backup_and_restore_say_what_is_kept_elsewhere(home: Home) -> None:
+    """U17: and the conversation goes on from its folder after a wipe of the data folder."""
+    folder = home.root / "sessions"
+    with MessagesServer([reply(text("An answer.")), reply(text("Another."))]) as server:
+        there = replace(home, base_url=server.base_url)
+        assert there.run("hello", "--store", f"jsonl:{folder}").code == 0
+        tab = tab_of(home)
+        made = home.nacre("backup", "--json", str(home.root / "kept.zip"))
+        shutil.rmtree(home.data)
+        back = home.nacre("restore", str(home.root / "kept.zip"))
+        after = there.nacre("run", "--json", "--tab", tab, "and?")
+    assert (made.code, back.code, after.code) == (0, 0, 0), made.err + back.err + after.err
+    assert f"kept as files in {folder} (1) are not in this backup" in made.err
+    assert json.loads(made.out)["keptElsewhere"] == {str(folder): 1}
+    assert f"in {folder} (1) did not come back" in back.err
+    assert_extends(*(request.json for request in server.requests))
+
+
+def test_doctor_looks_at_the_files_too(home: Home) -> None:
+    folder = home.root / "sessions"
+    with MessagesServer([reply(text("An answer."))]) as server:
+        there = replace(home, base_url=server.base_url)
+        assert there.run("hello", "--store", f"jsonl:{folder}").code == 0
+    file = folder / f"{tab_of(home)}.jsonl"
+    sound = home.nacre("doctor", "--json")
+    whole = file.read_bytes()
+    lines = whole.split(b"\n")
+    lines[2] = b"}{"
+    file.write_bytes(b"\n".join(lines))
+    damaged = home.nacre("doctor", "--json")
+    file.unlink()
+    gone = home.nacre("doctor", "--json")
+    assert [one.code for one in (sound, damaged, gone)] == [0, 1, 1]
+    assert json.loads(sound.out)["log"]["files"] == {"ok": True, "conversations": 1, "faults": {}}
+    assert "line 3" in json.loads(damaged.out)["log"]["files"]["faults"][tab_of(home)]
+    assert "which is not there" in json.loads(gone.out)["log"]["files"]["faults"][tab_of(home)]
