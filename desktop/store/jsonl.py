@@ -264,8 +264,8 @@ class FSJSONLStore:
         try:
             if self._file.grown_smaller(self._reading):
                 raise StoreDamaged(
-                    f"{self._path} was moved away or cut off while Nacre worked in it.",
-                    way_out="Put it back, or begin a new conversation.",
+                    f"{self._path} was cut off while Nacre worked in it.",
+                    way_out="Put it back as it was, or begin a new conversation.",
                 )
             contents = self._looked_at()
             aside = self._file.mend(self._reading, created=self._now_ms())

@@ -57,7 +57,8 @@ class Reading:
 class SessionFile:
     """`SESSION.jsonl` and what lies beside it: its lock and the tails that were set aside.
 
-    `must_exist`: the conversation has a file already, so one that is not there is missed.
+    `must_exist`: the conversation has a file already, so one that is not there is missed. So is one
+    that was seen before.
     """
 
     def __init__(self, path: Path, session_id: str, *, must_exist: bool = False) -> None:
@@ -100,6 +101,7 @@ class SessionFile:
         found = self._stat()
         if found is None:
             return Reading()
+        self._must_exist = True
         if found.st_ino != known.inode or found.st_size < known.end or known.open_end:
             known = Reading(inode=found.st_ino)
         if found.st_size == known.size:
@@ -115,7 +117,7 @@ class SessionFile:
     def grown_smaller(self, known: Reading) -> bool:
         """Whether something that was read is not there any more."""
         found = self._stat()
-        return known.end > 0 and (found is None or found.st_size < known.end)
+        return found is not None and found.st_size < known.end
 
     def mend(self, known: Reading, *, created: int) -> Path | None:
         """Makes the file ready for the next line; where a damaged tail was set aside.
@@ -132,6 +134,7 @@ class SessionFile:
                 self._write(handle, b"\n", known)
             known.open_end = False
             known.inode = os.fstat(handle).st_ino
+        self._must_exist = True
         _sync_folder(self.path.parent)
         return aside
 

@@ -685,12 +685,26 @@ def test_a08_a_read_only_folder_is_read_and_not_written(folder: Path, file: Path
         folder.chmod(0o700)
 
 
+def test_a_file_that_was_cut_off_meanwhile_is_told_and_left_alone(folder: Path, file: Path) -> None:
+    async def work(store: FSJSONLStore) -> None:
+        await store.append(answers("a"))
+        await store.append(answers("b"))
+        whole = file.read_bytes()  # noqa: ASYNC240
+        file.write_bytes(whole[:-20])  # noqa: ASYNC240
+        with pytest.raises(StoreDamaged, match="was cut off while Nacre worked in it"):
+            await store.append(answers("c"))
+        assert file.read_bytes() == whole[:-20]  # noqa: ASYNC240
+
+    with_store(folder, work)
+
+
 def test_a_file_that_was_taken_away_is_told_and_not_begun_anew(folder: Path, file: Path) -> None:
     async def work(store: FSJSONLStore) -> None:
         await store.append(answers("a", "b"))
         file.rename(folder / "moved")  # noqa: ASYNC240
-        with pytest.raises(StoreDamaged, match="moved away"):
-            await store.append(answers("c"))
+        for attempt in (store.append(answers("c")), store.load(), store.acquire_lease()):
+            with pytest.raises(StoreError, match=f"kept in the file {file}, which is not there"):
+                await attempt
         assert not file.exists()  # noqa: ASYNC240
         (folder / "moved").rename(file)
         assert (await store.append(answers("c"))).chunks[0].seq == 3
