@@ -7,9 +7,11 @@ Everything that enters the conversation is durable before it has an effect.
 import asyncio
 import logging
 from collections.abc import Awaitable, Callable, Sequence
+from functools import partial
 
 from desktop.agent import repair
 from desktop.agent.approvals import Asker
+from desktop.agent.branching import PlaceGone, Resend
 from desktop.agent.ledger import Ledger
 from desktop.agent.loop import UNFORESEEN, Links, Turn
 from desktop.agent.opening import Opening, Openings
@@ -18,7 +20,7 @@ from desktop.agent.surroundings import Chosen, Place, Surroundings
 from desktop.agent.tenure import Tenure
 from desktop.agent.waiting import Waiting
 from desktop.core.chunks import Json, LogChunk, Outcome, Stamp, System, Text
-from desktop.core.errors import NacreError, StoreError
+from desktop.core.errors import LeaseHeld, NacreError, StoreError
 from desktop.core.model import Model, Retry, Spent
 from desktop.core.permissions import PermissionMode
 from desktop.core.protocols import TurnStore
@@ -152,6 +154,21 @@ class Agent:
                 self._tell()
                 return
             self._start(await self._submit(text, attachments))
+
+    async def send_anew(self, resend: Resend) -> bool:
+        """Starts a turn with messages in place of unanswered ones. Durable when it returns.
+
+        False where they are being answered, here or elsewhere, or have been. Raises as `send`.
+        """
+        async with self._gate:
+            self._problem = ""
+            if self.is_running:
+                return False
+            try:
+                self._start(await self._begin(partial(self._openings.anew, resend)))
+            except (PlaceGone, LeaseHeld):
+                return False
+            return True
 
     async def submit_user_message(self, text: str, attachments: Sequence[Json] = ()) -> str:
         """Lays a message down and opens its turn, to be driven by `run_step`; the turn's id."""

@@ -7,9 +7,13 @@ can be looked at, not worked in.
 import asyncio
 import logging
 from collections.abc import Awaitable, Callable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import replace
 
+from desktop.agent import branching
 from desktop.agent.agent import Agent
 from desktop.agent.surroundings import Chosen, Place, Surroundings
+from desktop.core.chunks import LogChunk
 from desktop.core.errors import NacreError
 from desktop.core.permissions import Answer, PermissionMode
 from desktop.core.protocols import Catalogue, TurnStore
@@ -94,6 +98,23 @@ class Supervisor:
         await agent.choose(model=model, effort=effort, mode=mode)
         await self._save(tab_id, agent, "running" if agent.is_running else "idle")
 
+    async def fork(self, tab_id: str, *, at_seq: int) -> str:
+        return (await self._catalogue.fork_tab(tab_id, at_seq=at_seq)).id
+
+    async def edit(
+        self,
+        tab_id: str,
+        chunk_id: str,
+        text: str,
+        attachments: Sequence[Mapping[str, object]] = (),
+    ) -> str:
+        return await self._say_anew(
+            tab_id, lambda rows: branching.edited(rows, chunk_id, text, attachments)
+        )
+
+    async def regenerate(self, tab_id: str, chunk_id: str) -> str:
+        return await self._say_anew(tab_id, lambda rows: branching.regenerated(rows, chunk_id))
+
     async def retry(self, tab_id: str) -> None:
         await (await self._agent(tab_id)).retry()
 
@@ -118,6 +139,27 @@ class Supervisor:
             error = task.exception() if not task.cancelled() else None
             if error is not None:
                 _log.error("%s", task.get_name(), exc_info=error)
+
+    async def _say_anew(
+        self, tab_id: str, plan: Callable[[Sequence[LogChunk]], branching.Resend]
+    ) -> str:
+        """In place of an unanswered text at the end, else in a fork; the tab it was said in."""
+        agent = await self._agent(tab_id)
+        await agent.open()
+        resend = plan(agent.conversation)
+        if resend.instead_of and await agent.send_anew(resend):
+            return tab_id
+        resend = plan(agent.conversation)  # the rows may have been read anew
+        self._around.model_for(agent.chosen.model)  # without a model there is no need for a fork
+        fork = await self.fork(tab_id, at_seq=resend.at_seq)
+        try:
+            await (await self._agent(fork)).send_anew(replace(resend, instead_of=frozenset()))
+        except BaseException:
+            with suppress(NacreError):  # nothing was said in it: it does not stand in the way
+                await self._catalogue.set_tab_open(fork, is_open=False)
+            raise
+        await self._name(fork, resend.text)
+        return fork
 
     async def _agent(self, tab_id: str) -> Agent:
         async with self._making:

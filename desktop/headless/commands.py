@@ -52,7 +52,12 @@ def run(data_dir: str | None, options: RunOptions) -> int:
         await runtime.commands.choose(
             tab_id, model=options.model, effort=options.effort, mode=options.permission
         )
-        return await _turn(runtime, tab_id, text, options)
+        check = asyncio.create_task(runtime.check_file(), name="check the file")
+        try:
+            return await _turn(runtime, tab_id, text, options)
+        finally:
+            check.cancel()
+            await asyncio.wait({check})
 
     return _with_runtime(data_dir, work, store=options.store)
 

@@ -6,6 +6,8 @@ from typing import Any
 from sqlalchemy import Connection
 
 from desktop.store import backup
+from desktop.store.blobs import Blobs
+from desktop.store.references import References, read_slice
 from desktop.store.tables import SCHEMA
 
 _COUNTED = (
@@ -27,8 +29,11 @@ _GAPS = """
 _DAMAGED = "SELECT count(*) FROM chunks WHERE NOT json_valid(data_json)"
 
 
-def examine(connection: Connection, database: Path) -> dict[str, Any]:
-    """The findings as JSON values; `ok` says whether anything is wrong. Reads the whole file."""
+def examine(connection: Connection, database: Path, blobs: Blobs) -> dict[str, Any]:
+    """The findings as JSON values; `ok` says whether anything is wrong. Reads the whole file.
+
+    A row whose blob is gone shows its head and tail still; it is told, and nothing else is lost.
+    """
     integrity = [str(row[0]) for row in connection.exec_driver_sql("PRAGMA integrity_check")]
     broken = connection.exec_driver_sql("PRAGMA foreign_key_check").all()
     gaps = [str(row[0]) for row in connection.exec_driver_sql(_GAPS)]
@@ -37,8 +42,12 @@ def examine(connection: Connection, database: Path) -> dict[str, Any]:
         table: int(connection.exec_driver_sql(f"SELECT count(*) FROM {table}").scalar_one())
         for table in _COUNTED
     }
+    named = References()
+    while read_slice(connection, named):
+        pass
+    missing = sum(blobs.path(sha256) is None for sha256 in named.tabs)
     return {
-        "ok": integrity == ["ok"] and not broken and not gaps and damaged == 0,
+        "ok": integrity == ["ok"] and not broken and not gaps and damaged == 0 and missing == 0,
         "database": str(database),
         "bytes": database.stat().st_size,
         "schema": int(connection.exec_driver_sql("PRAGMA user_version").scalar_one()),
@@ -47,6 +56,7 @@ def examine(connection: Connection, database: Path) -> dict[str, Any]:
         "brokenReferences": len(broken),
         "tabsWithGaps": gaps,
         "damagedRows": damaged,
+        "missingFiles": missing,
         "counts": counts,
         "lastBackup": backup.last_good(connection) or "never",
     }

@@ -15,8 +15,7 @@ from sqlalchemy import Connection, select, update
 
 from desktop.core.errors import StoreDamaged, StoreError, UnknownConversation
 from desktop.core.records import Snapshot, Tab
-from desktop.store import failures, schema
-from desktop.store.catalogue import create_tab_row, save_snapshot_row
+from desktop.store import failures, schema, snapshots, tabs
 from desktop.store.codec import to_json
 from desktop.store.connection import engine
 from desktop.store.lanes import Lanes
@@ -130,14 +129,14 @@ def _read(note: str) -> dict[str, Any]:
 
 
 def _begin(connection: Connection, *, snapshot: Snapshot, home: Home, now: int) -> Tab:
-    tab = create_tab_row(
+    tab = tabs.create(
         connection,
         tab_id=snapshot.tab_id,
         workspace_id=snapshot.workspace_id,
         title="",
         now=now,
     )
-    save_snapshot_row(connection, snapshot=snapshot, now=now)
+    snapshots.save(connection, snapshot=snapshot, now=now)
     _note(connection, tab_id=tab.id, home=home)
     return tab
 

@@ -19,6 +19,7 @@ from sqlalchemy import Connection
 
 from desktop.core.chunks import Role, Type
 from desktop.core.records import SearchHit, SearchPage, SearchPlace
+from desktop.store.branches import stand_in
 from desktop.store.lanes import Lanes
 
 # Longer queries are cut: a row that matches the whole matches its beginning.
@@ -49,15 +50,18 @@ _UNSPACED = re.compile(
     "\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\uf900-\ufaff\uff66-\uff9f\U00020000-\U0003ffff]"
 )
 
-_FIELDS = "c.ordinal, c.tab_id, t.title, w.directory, c.seq, c.role, c.type, c.created_at"
-_SHOWN = "t.trashed_at IS NULL AND t.purged_at IS NULL"
-# CROSS keeps the order of the joins: the index leads, the rest is looked up for each hit.
-_JOINED = " CROSS JOIN tabs t ON t.id = c.tab_id CROSS JOIN workspaces w ON w.id = t.workspace_id"
+_FIELDS = "c.ordinal, t.id, t.title, w.directory, c.seq, c.role, c.type, c.created_at"
+# CROSS keeps the order of the joins: the index leads, the rest is looked up for each hit. Where the
+# row's own conversation is in the bin, a living fork that reads the row is named.
+_JOINED = (
+    f" CROSS JOIN tabs t ON t.id = {stand_in('c.tab_id', 'c.seq')}"
+    " CROSS JOIN workspaces w ON w.id = t.workspace_id"
+)
 # Texts come as bytes: a damaged one would otherwise fail the whole search.
 _INDEXED = (
     f"SELECT {_FIELDS}, CAST(snippet(chunks_search, 0, ?, ?, '…', {SNIPPET_WORDS}) AS BLOB)"
     f" FROM chunks_search CROSS JOIN chunks c ON c.ordinal = chunks_search.rowid{_JOINED}"
-    f" WHERE chunks_search MATCH ? AND chunks_search.rowid < ? AND {_SHOWN}%s"
+    f" WHERE chunks_search MATCH ? AND chunks_search.rowid < ?%s"
     " ORDER BY chunks_search.rowid DESC LIMIT ?"
 )
 _SMALL = (
@@ -66,7 +70,7 @@ _SMALL = (
 )
 _LOOKED = (
     f"SELECT {_FIELDS}, CAST(c.search_text AS BLOB) FROM chunks c{_JOINED}"
-    f" WHERE c.ordinal < ? AND c.ordinal > ? AND {_SHOWN}%s ORDER BY c.ordinal DESC LIMIT ?"
+    f" WHERE c.ordinal < ? AND c.ordinal > ?%s ORDER BY c.ordinal DESC LIMIT ?"
 )
 
 

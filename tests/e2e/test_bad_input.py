@@ -408,3 +408,20 @@ def memory_watched(process: "subprocess.Popen[str]") -> Generator[list[int]]:
     finally:
         over.set()
         watcher.join()
+
+
+def test_a_damaged_file_is_found_in_the_background_and_the_turn_goes_on(home: Home) -> None:
+    """F-S02: every open has the file looked over; what can be read stays readable."""
+    with MessagesServer([reply("One."), reply("Two.")]) as server:
+        there = replace(home, base_url=server.base_url)
+        assert there.run("hello").code == 0
+        (root,) = home.rows("SELECT rootpage FROM sqlite_master WHERE name = 'bookmarks'")
+        (size,) = home.rows("PRAGMA page_size")
+        with home.database.open("r+b") as file:
+            file.seek((root[0] - 1) * size[0])
+            file.write(b"\xff" * size[0])
+        found = go_on(there, "and on")
+    assert_calm(home, found)
+    assert found.code == 0
+    assert f"{home.database} is damaged" in found.err
+    assert "nacre doctor" in found.err

@@ -39,22 +39,11 @@ from tests.unit.store.builders import (
     clock,
     counter,
     new_tab,
+    open_any,
     open_log,
     run,
     tool_turn,
 )
-
-
-@contextmanager
-def open_any(kind: str, folder: Path) -> Generator[AnyLog]:
-    if kind == "sql":
-        with open_log(folder / "data") as made:
-            yield made
-        return
-    (folder / "blobs").mkdir()
-    yield MemoryLog(
-        now_ms=clock(), new_id=counter(), scratch=folder / "scratch", blobs=folder / "blobs"
-    )
 
 
 @pytest.fixture(params=["sql", "memory"])

@@ -169,6 +169,34 @@ def test_titles_times_kinds_and_archived_states_are_kept(
     assert tab["last_message_at"] is None
 
 
+def test_P06_what_stood_in_an_archived_folder_is_archived_with_it(
+    log: Log, data: Path, source: Path, place: Path
+) -> None:
+    """Else it would be in no list; and what was archived alone keeps its own time."""
+    inner = place / "inner"
+    write_records(
+        source,
+        projects=[project(place, archivedAt=ARCHIVED_MS)],
+        workspaces=[workspace(inner, place)],
+        agents={
+            "a.json": agent(1, inner),
+            "b.json": agent(2, inner, archivedAt=ARCHIVED_MS - 5),
+        },
+    )
+
+    take(log, source)
+
+    assert rows(data, "select archived_at as t from workspaces") == [{"t": ARCHIVED_MS}]
+    times = rows(data, "select archived_at as t from tabs order by t")
+    assert times == [{"t": ARCHIVED_MS - 5}, {"t": ARCHIVED_MS}]
+    [shown] = run(log.catalogue.view()).projects
+    run(log.catalogue.unarchive_project(shown.id))
+    assert rows(data, "select archived_at as t from tabs order by t") == [
+        {"t": None},
+        {"t": ARCHIVED_MS - 5},
+    ]
+
+
 @pytest.mark.parametrize(
     ("status", "lifecycle"),
     [
