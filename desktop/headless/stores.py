@@ -108,6 +108,7 @@ class Stores:
                 must_exist=not is_new,
                 report=self._report,
                 said=partial(self._log.homes.said, tab_id),
+                lease=self._log.session(tab_id),
             )
         return self._files[tab_id]
 

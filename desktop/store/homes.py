@@ -43,7 +43,7 @@ class Homes:
 
     async def of(self, tab_id: str) -> Home:
         """Raises UnknownConversation, and StoreError where the note says nothing we know."""
-        return await self._lanes.read(partial(_of, tab_id=tab_id))
+        return await self._lanes.read(partial(kept, tab_id=tab_id))
 
     async def elsewhere(self) -> Mapping[str, Home]:
         """The conversations that are not kept in the database, by id."""
@@ -91,7 +91,8 @@ def read_elsewhere(database: Path, *, busy_ms: int = BUSY_MS) -> Mapping[str, Ho
         return kept_elsewhere(connection)
 
 
-def _of(connection: Connection, *, tab_id: str) -> Home:
+def kept(connection: Connection, *, tab_id: str) -> Home:
+    """As `Homes.of`."""
     row = connection.execute(
         select(TABS.c.id, SNAPSHOTS.c.persistence_json)
         .outerjoin(SNAPSHOTS, SNAPSHOTS.c.agent_id == TABS.c.id)
@@ -129,14 +130,14 @@ def _read(note: str) -> dict[str, Any]:
 
 
 def _begin(connection: Connection, *, snapshot: Snapshot, home: Home, now: int) -> Tab:
-    tab = tabs.create(
+    tab = tabs.create_row(
         connection,
         tab_id=snapshot.tab_id,
         workspace_id=snapshot.workspace_id,
         title="",
         now=now,
     )
-    snapshots.save(connection, snapshot=snapshot, now=now)
+    snapshots.save_row(connection, snapshot=snapshot, now=now)
     _note(connection, tab_id=tab.id, home=home)
     return tab
 

@@ -19,6 +19,7 @@ from typing import TypeVar
 from desktop.core.chunks import LogChunk, NewChunk, Stamp, Text
 from desktop.core.conversation import LoadedSession, is_message, split_dangling
 from desktop.core.errors import StoreDamaged, StoreError
+from desktop.core.protocols import TurnStore
 from desktop.core.records import Receipt, RequestRecord
 from desktop.core.status import QueuedMessage
 from desktop.store import failures
@@ -43,7 +44,8 @@ class FSJSONLStore:
     Nothing is made before the first write or `make`; with `must_exist` the file was made before,
     and one that is gone is told instead of begun anew. `report` is told, once each, in a sentence
     for the person, what was found damaged; it is called on the store's thread. `said` is told the
-    times of messages (SPEC S12). Ended by `close`.
+    times of messages (SPEC S12). Who holds the file holds `lease` too, so that the catalogue knows.
+    Ended by `close`.
     """
 
     def __init__(
@@ -55,6 +57,7 @@ class FSJSONLStore:
         must_exist: bool = False,
         report: Report | None = None,
         said: Said | None = None,
+        lease: TurnStore | None = None,
     ) -> None:
         if not _FILE_NAME.fullmatch(session_id):
             raise StoreError(
@@ -67,6 +70,7 @@ class FSJSONLStore:
         self._now_ms = now_ms
         self._report = report or logger.warning
         self._said = said
+        self._lease = lease
         self._reading = Reading()
         self._told: set[int] = set()
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="nacre-jsonl")
@@ -125,8 +129,16 @@ class FSJSONLStore:
 
     async def acquire_lease(self) -> None:
         await self._run(self._file.lock)
+        if self._lease is not None:
+            try:
+                await self._lease.acquire_lease()
+            except BaseException:
+                await self._run(self._file.unlock)
+                raise
 
     async def release_lease(self) -> None:
+        if self._lease is not None:
+            await self._lease.release_lease()
         await self._run(self._file.unlock)
 
     async def keep_file(self, path: Path, media_type: str) -> tuple[str, int]:

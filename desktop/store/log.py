@@ -25,6 +25,7 @@ from desktop.store.reads import LogPages
 from desktop.store.records import LegacyRecords
 from desktop.store.search import SqlSearch
 from desktop.store.session import SqlSession
+from desktop.store.timeline import AgentTimelineStore
 from desktop.store.upkeep import Upkeep, merge
 
 logger = logging.getLogger(__name__)
@@ -59,9 +60,10 @@ class Log:
         )
         self._leases = Leases(run, new_id=new_id, now_ms=now_ms)
         self.reader = LogPages(self._lanes, self._blobs)
+        self.timeline = AgentTimelineStore(self.reader)
         self.search = SqlSearch(self._lanes)
-        self.homes = Homes(self._lanes)
         self.upkeep = Upkeep(self._lanes, database, self._blobs, busy_ms=busy_ms)
+        self.homes = Homes(self._lanes)
         self.catalogue = SqlCatalogue(
             self._lanes,
             self._leases,

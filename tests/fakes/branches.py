@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
 from desktop.core.chunks import LogChunk, System
+from desktop.core.conversation import is_message
 from desktop.core.errors import StoreError, UnknownConversation
 from desktop.core.records import Branch, RequestRecord, Snapshot, Tab
 from desktop.core.status import QueuedMessage
@@ -160,10 +161,3 @@ def _ordinal(conversations: Conversations, chunk_id: str) -> int:
     return next(
         one.ordinals[chunk_id] for one in conversations.values() if chunk_id in one.ordinals
     )
-
-
-def is_message(row: LogChunk) -> bool:
-    """A person's text or the end of a turn: what moves a conversation up in the list."""
-    if isinstance(row.data, System):
-        return row.data.kind == "turn_end"
-    return row.role == "user"

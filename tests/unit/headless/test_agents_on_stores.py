@@ -17,7 +17,7 @@ from desktop.agent.supervisor import Supervisor
 from desktop.agent.surroundings import Chosen, Place, Surroundings
 from desktop.core.chunks import LogChunk, NewChunk, System, Text, ToolCall, ToolResult
 from desktop.core.conversation import retracted_ids, started_mark
-from desktop.core.errors import StoreError
+from desktop.core.errors import InBin, LeaseHeld, StoreError
 from desktop.core.model import ModelInfo, RequestOptions
 from desktop.core.records import Page, Receipt, Snapshot, Tab, Workspace
 from desktop.core.status import TabStatus
@@ -303,6 +303,45 @@ async def test_a02_a_cut_answer_is_kept_marked_and_said_again(tmp_path: Path, ki
         asked = now.model.asked[1].rows
     assert kept == ["user: Hi", "assistant: Hal (interrupted)", "error", "end failed"]
     assert Text("Hal", interrupted=True) in [row.data for row in asked]
+
+
+@pytest.mark.parametrize("kind", KEPT)
+@played
+async def test_what_runs_is_known_to_the_catalogue_and_what_is_in_the_bin_does_not_run(
+    tmp_path: Path, kind: str
+) -> None:
+    """P05, U13, S10: whatever keeps the rows."""
+    async with life(tmp_path, kind) as here:
+        await here.begin()
+        await (await here.stores.store_for(here.tab_id)).acquire_lease()
+        async with life(tmp_path, kind) as there:
+            with pytest.raises(LeaseHeld):
+                await there.log.catalogue.trash_tab(here.tab_id)
+            with pytest.raises(LeaseHeld):
+                await (await there.stores.store_for(here.tab_id)).acquire_lease()
+            await (await here.stores.store_for(here.tab_id)).release_lease()
+            await there.log.catalogue.trash_tab(here.tab_id)
+            with pytest.raises(InBin):
+                await (await here.stores.store_for(here.tab_id)).acquire_lease()
+            await there.log.catalogue.restore_tab(here.tab_id)
+            await (await there.stores.store_for(here.tab_id)).acquire_lease()
+
+
+@played
+async def test_no_branch_is_made_of_what_is_kept_as_a_file(tmp_path: Path) -> None:
+    """S13, U19: it would be an empty one; an answered text of it can't be edited."""
+    async with life(tmp_path, "jsonl", ScriptedModel([says("One.")])) as now:
+        await now.begin()
+        await now.run("Hi")
+        user = next(row for row in await now.rows() if row.role == "user")
+        for attempt in (
+            now.log.catalogue.fork_tab(now.tab_id, at_seq=0),
+            now.supervisor.edit(now.tab_id, user.id, "Hello"),
+            now.supervisor.regenerate(now.tab_id, user.id),
+        ):
+            with pytest.raises(StoreError, match="kept as a file"):
+                await attempt
+        assert len((await now.log.catalogue.view()).tabs) == 1
 
 
 @played
