@@ -11,7 +11,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from sqlalchemy import Connection, select, update
+from sqlalchemy import ColumnElement, Connection, select, update
 
 from desktop.core.errors import StoreDamaged, StoreError, UnknownConversation
 from desktop.core.records import Snapshot, Tab
@@ -59,7 +59,9 @@ class Homes:
 
     async def said(self, tab_id: str, at: int) -> None:
         """A message of this time stands in the conversation's file: the list shows it (S12)."""
-        await self._lanes.write(partial(_said, tab_id=tab_id, at=at))
+        # Most of the time the list knows it already; then no lock is waited for.
+        if await self._lanes.read(partial(_is_behind, tab_id=tab_id, at=at)):
+            await self._lanes.write(partial(_said, tab_id=tab_id, at=at))
 
 
 def kept_elsewhere(connection: Connection) -> Mapping[str, Home]:
@@ -156,11 +158,15 @@ def _note(connection: Connection, *, tab_id: str, home: Home) -> None:
     )
 
 
+def _is_behind(connection: Connection, *, tab_id: str, at: int) -> bool:
+    query = select(TABS.c.id).where(_behind(tab_id, at))
+    return connection.execute(query).first() is not None
+
+
 def _said(connection: Connection, *, tab_id: str, at: int) -> None:
-    connection.execute(
-        update(TABS)
-        .where(
-            TABS.c.id == tab_id, TABS.c.last_message_at.is_(None) | (TABS.c.last_message_at < at)
-        )
-        .values(last_message_at=at)
-    )
+    connection.execute(update(TABS).where(_behind(tab_id, at)).values(last_message_at=at))
+
+
+def _behind(tab_id: str, at: int) -> ColumnElement[bool]:
+    known = TABS.c.last_message_at
+    return (TABS.c.id == tab_id) & (known.is_(None) | (known < at))

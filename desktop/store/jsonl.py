@@ -25,7 +25,7 @@ from desktop.core.status import QueuedMessage
 from desktop.store import failures
 from desktop.store.blobs import Blobs
 from desktop.store.jsonl_file import Reading, SessionFile
-from desktop.store.jsonl_lines import Cancelled, Contents, Record, Taken, lines_of
+from desktop.store.jsonl_lines import Cancelled, Contents, Record, RowHead, Taken, lines_of
 from desktop.store.lanes import CLOSED
 
 T = TypeVar("T")
@@ -210,7 +210,7 @@ class FSJSONLStore:
     def _load(self) -> LoadedSession:
         rows: list[LogChunk] = []
 
-        def keep(seq: int, at: int, found: LogChunk | str) -> None:
+        def keep(seq: int, at: int, found: LogChunk | RowHead | str) -> None:
             del seq, at
             if isinstance(found, LogChunk):
                 rows.append(found)
@@ -304,5 +304,5 @@ class FSJSONLStore:
         self._told.update(damaged)
 
 
-def _not_kept(seq: int, at: int, found: LogChunk | str) -> None:
+def _not_kept(seq: int, at: int, found: LogChunk | RowHead | str) -> None:
     """Rows are read anew by each load; between loads only what they say is kept."""

@@ -25,6 +25,7 @@ from desktop.store.jsonl_lines import (
     header_line,
     header_of,
     read_line,
+    skim_line,
 )
 
 # A first line longer than this is no header; the rest of a foreign file is never read.
@@ -93,10 +94,11 @@ class SessionFile:
         if self._lock.is_locked:
             self._lock.release()
 
-    def read(self, known: Reading, seen: Seen) -> Reading:
+    def read(self, known: Reading, seen: Seen, *, skims: bool = False) -> Reading:
         """Reads what was added since `known` (all, where the file is another one by now).
 
-        `seen` hears of each row. Raises StoreError, and NewerSchema; changes nothing.
+        `seen` hears of each row; where one `skims`, of its place alone. Raises StoreError, and
+        NewerSchema; changes nothing.
         """
         found = self._stat()
         if found is None:
@@ -110,7 +112,7 @@ class SessionFile:
             if known.end == 0:
                 self._read_header(file, known)
             file.seek(known.end)
-            self._read_lines(file, known, seen)
+            self._read_lines(file, known, seen, skims=skims)
         known.size = max(found.st_size, known.end)
         return known
 
@@ -205,7 +207,7 @@ class SessionFile:
         known.end, known.lines = _end_of(line), 1
         known.open_end = not line.endswith(b"\n")
 
-    def _read_lines(self, file: BinaryIO, known: Reading, seen: Seen) -> None:
+    def _read_lines(self, file: BinaryIO, known: Reading, seen: Seen, *, skims: bool) -> None:
         """Takes in what is whole: lines, and of lines that were written together all or none."""
         batch: list[Line] = []
         number, at = known.lines, known.end
@@ -216,7 +218,8 @@ class SessionFile:
             if is_open and (known.lines == 0 or not text):
                 return
             number += 1
-            line = read_line(text, self._session_id, number=number, at=at)
+            line = skim_line(text, number=number, at=at) if skims and not is_open else None
+            line = line or read_line(text, self._session_id, number=number, at=at)
             if is_open and isinstance(line.found, PayloadError):
                 return
             at += _end_of(raw)
@@ -231,7 +234,7 @@ class SessionFile:
     def _joined(self, batch: list[Line], line: Line, known: Reading, seen: Seen) -> list[Line]:
         """The batch with this line, or the new one that it begins: nothing readable is hidden."""
         expected = batch[-1].more - 1 if batch else 0
-        if isinstance(line.found, PayloadError):
+        if not line.is_known:
             return [*batch, replace(line, more=max(expected, 0))]
         if batch and line.more != expected:
             _take(batch, known, seen, end=line.at, open_end=False)
