@@ -5,7 +5,6 @@ Each step is one short write transaction, so that an append in between waits som
 the steps leave undone costs room or time, never a row.
 """
 
-import sqlite3
 from collections.abc import Callable
 from contextlib import closing
 from functools import partial
@@ -17,7 +16,7 @@ from desktop.core.errors import StoreDamaged
 from desktop.store import storage, sweeping
 from desktop.store.blobs import Blobs
 from desktop.store.checkpoints import fold
-from desktop.store.connection import connect
+from desktop.store.connection import connect, driver
 from desktop.store.lanes import Lanes
 
 MERGE_PAGES = 100
@@ -98,7 +97,7 @@ def merge(connection: Connection, *, pages: int) -> bool:
 
     SQLite's own sign for "nothing to do" is fewer than two changes.
     """
-    raw = _raw(connection)
+    raw = driver(connection)
     before = raw.total_changes
     connection.exec_driver_sql(
         "INSERT INTO chunks_search(chunks_search, rank) VALUES ('merge', ?)", (pages,)
@@ -115,7 +114,7 @@ def _give_back(connection: Connection, *, spare: int) -> bool:
     if free <= spare:
         return False
     # Each page is a row of the pragma: they must all be fetched for it to be carried out.
-    _raw(connection).execute(f"PRAGMA incremental_vacuum({min(VACUUM_PAGES, free)})").fetchall()
+    driver(connection).execute(f"PRAGMA incremental_vacuum({min(VACUUM_PAGES, free)})").fetchall()
     left = _free_pages(connection)
     return spare < left < free
 
@@ -127,9 +126,3 @@ def _free_pages(connection: Connection) -> int:
 def _quick_check(connection: Connection) -> tuple[str, ...]:
     found = connection.exec_driver_sql("PRAGMA quick_check(20)").scalars().all()
     return () if found == ["ok"] else tuple(str(one) for one in found)
-
-
-def _raw(connection: Connection) -> sqlite3.Connection:
-    raw = connection.connection.driver_connection
-    assert isinstance(raw, sqlite3.Connection)
-    return raw
