@@ -73,8 +73,8 @@ class Layers:
         self._log_file: LogFile | None = None
         self._runtime: Runtime | None = None
         self._backups: Backups | None = None
-        self._jobs: StorageJobs | None = None
         self._unlocking: Unlocking | None = None
+        self._jobs: StorageJobs | None = None
         self._renderer = MarkdownRenderer(Highlighter(tasks.start))
         self._hooks.install()
         self._hooks.watch(asyncio.get_running_loop())
@@ -181,20 +181,20 @@ class Layers:
             self._backups.plan_changed()
 
     def _settings_dialog(self, parent: QWidget) -> QDialog:
-        access = AccessPage(
+        access_page = AccessPage(
             self._theme(),
             access=self._opened().access,
             unlocking=self._unlocking_now(),
             tasks=self._tasks,
             server=self._preferences.value(BASE_URL),
         )
-        storage = StoragePage(self._theme(), self._storage_doors(), self._tasks)
+        storage_page = StoragePage(self._theme(), self._storage_doors(), self._tasks)
         return SettingsDialog(
             self._theme(),
             self._preferences,
             self._tasks,
-            access_page=access,
-            storage_page=storage,
+            access_page=access_page,
+            storage_page=storage_page,
             parent=parent,
         )
 

@@ -1,7 +1,7 @@
 """Settings, drawn from their declarations: one control a setting, a change counts at once.
 
-The pages of access and of storage are handed in: one stands first, the other gets its settings put
-into it. A bad value is refused in words under its field and changes nothing.
+The page of access is handed in, it stands first; that of storage too, and takes its settings in. A
+bad value is refused in words under its field and changes nothing.
 """
 
 from typing import cast
@@ -171,13 +171,7 @@ class SettingsDialog(QDialog):
         choose = QPushButton(self.tr("Choose…"), self)
         choose.setObjectName(f"{setting.key}.choose")
         choose.setAccessibleName(self.tr("Choose: {setting}").format(setting=setting.label))
-        choose.setAutoDefault(False)
-        field = QWidget(self)
-        row = QHBoxLayout(field)
-        row.setContentsMargins(0, 0, 0, 0)
-        row.setSpacing(self._theme.space_8)
-        row.addWidget(line, 1)
-        row.addWidget(choose)
+        field = self._beside(line, choose)
         field.setFocusProxy(line)
 
         async def ask() -> None:
@@ -209,3 +203,15 @@ class SettingsDialog(QDialog):
         label.setProperty("danger" if danger else "muted", True)
         label.setVisible(bool(text))
         return label
+
+    def _beside(self, first: QWidget, second: QWidget) -> QWidget:
+        holder = QWidget(self)
+        row = QHBoxLayout(holder)
+        row.setContentsMargins(0, 0, 0, 0)
+        row.setSpacing(self._theme.space_8)
+        row.addWidget(first, 1)
+        row.addWidget(second)
+        for button in (first, second):
+            if isinstance(button, QPushButton):
+                button.setAutoDefault(False)
+        return holder
