@@ -9,14 +9,15 @@ import math
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from pathlib import PurePath
 from types import MappingProxyType
 from typing import Generic, Literal, TypeVar, cast
 
 from desktop.core.errors import SettingError
 
 Value = bool | int | float | str
-Kind = Literal["bool", "int", "float", "choice", "text"]
-Section = Literal["Model", "Permissions", "Appearance", "Writing", "Tools"]
+Kind = Literal["bool", "int", "float", "choice", "text", "folder"]
+Section = Literal["Model", "Permissions", "Appearance", "Writing", "Tools", "Storage"]
 
 T = TypeVar("T", bound=Value)
 T_co = TypeVar("T_co", bound=Value, covariant=True)
@@ -39,7 +40,8 @@ class Choice:
 class Setting(Generic[T_co]):
     """One preference: its row key, its type, its default, its range and its words.
 
-    `minimum` and `maximum` are inclusive and in `unit`; `choices` belong to the kind `choice`.
+    `minimum` and `maximum` are inclusive and in `unit`; `choices` belong to the kind `choice`. A
+    `folder` is a full path, or empty for the one that Nacre takes.
     """
 
     key: str
@@ -193,6 +195,36 @@ TOOL_OUTPUT_LIMIT: Setting[int] = Setting(
     maximum=65536,
     unit="MB",
 )
+BACKUP_INTERVAL: Setting[str] = Setting(
+    "backup.interval",
+    "choice",
+    "daily",
+    "Storage",
+    "Make a backup by itself",
+    "While the window is open and no agent works. Each one is opened again, read and counted "
+    "before it is called good. Keys are never in it.",
+    choices=(Choice("off", "Never"), Choice("daily", "Every day"), Choice("weekly", "Every week")),
+)
+BACKUP_KEEP: Setting[int] = Setting(
+    "backup.keep",
+    "int",
+    7,
+    "Storage",
+    "Scheduled backups to keep",
+    "Older scheduled ones are deleted, but only after a new one was found good. Backups that you "
+    "make yourself or rename are never deleted, and no conversation ever is.",
+    minimum=1,
+    maximum=365,
+)
+BACKUP_FOLDER: Setting[str] = Setting(
+    "backup.folder",
+    "folder",
+    "",
+    "Storage",
+    "Folder for scheduled backups",
+    "Empty: the folder “backups” beside your conversations. A folder on another disk is better: "
+    "it outlives this one.",
+)
 
 AnySetting = Setting[Value]
 
@@ -209,6 +241,9 @@ SETTINGS: tuple[AnySetting, ...] = (
     SEND_KEY,
     SHELL_TIME_LIMIT,
     TOOL_OUTPUT_LIMIT,
+    BACKUP_INTERVAL,
+    BACKUP_KEEP,
+    BACKUP_FOLDER,
 )
 
 _BY_KEY: Mapping[str, AnySetting] = MappingProxyType({each.key: each for each in SETTINGS})
@@ -282,6 +317,8 @@ def allowed(setting: AnySetting) -> str:
             return f"{noun}{_range(setting)}"
         case "text":
             return f"a text of at most {TEXT_LIMIT} characters in one line"
+        case "folder":
+            return "the full path of a folder, or nothing"
 
 
 def _range(setting: AnySetting) -> str:
@@ -320,7 +357,7 @@ def _converted(setting: AnySetting, text: str) -> Value | None:
             return int(number) if _WHOLE.fullmatch(number) else None
         case "float":
             return _float(text)
-        case "choice" | "text":
+        case "choice" | "text" | "folder":
             return text
 
 
@@ -344,7 +381,7 @@ def _has_kind(setting: AnySetting, value: Value) -> bool:
                 and not isinstance(value, bool)
                 and math.isfinite(value)
             )
-        case "choice" | "text":
+        case "choice" | "text" | "folder":
             return isinstance(value, str)
 
 
@@ -356,6 +393,8 @@ def _fits(setting: AnySetting, value: Value) -> bool:
             return any(choice.value == value for choice in setting.choices)
         case "text":
             return isinstance(value, str) and _is_plain_line(value)
+        case "folder":
+            return isinstance(value, str) and _is_folder_name(value)
         case "int" | "float":
             return _in_range(setting, cast("float", value))
 
@@ -363,6 +402,10 @@ def _fits(setting: AnySetting, value: Value) -> bool:
 def _in_range(setting: AnySetting, number: float) -> bool:
     above = setting.minimum is None or number >= setting.minimum
     return above and (setting.maximum is None or number <= setting.maximum)
+
+
+def _is_folder_name(text: str) -> bool:
+    return not text or (_is_plain_line(text) and PurePath(text).is_absolute())
 
 
 def _is_plain_line(text: str) -> bool:

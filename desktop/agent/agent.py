@@ -7,9 +7,12 @@ Everything that enters the conversation is durable before it has an effect.
 import asyncio
 import logging
 from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import replace
+from functools import partial
 
 from desktop.agent import repair
 from desktop.agent.approvals import Asker
+from desktop.agent.branching import PlaceGone, Resend
 from desktop.agent.ledger import Ledger
 from desktop.agent.loop import UNFORESEEN, Links, Turn
 from desktop.agent.opening import Opening, Openings
@@ -18,7 +21,7 @@ from desktop.agent.surroundings import Chosen, Place, Surroundings
 from desktop.agent.tenure import Tenure
 from desktop.agent.waiting import Waiting
 from desktop.core.chunks import Json, LogChunk, Outcome, Stamp, System, Text
-from desktop.core.errors import NacreError, StoreError
+from desktop.core.errors import LeaseHeld, NacreError, StoreError
 from desktop.core.model import Model, Retry, Spent
 from desktop.core.permissions import PermissionMode
 from desktop.core.protocols import TurnStore
@@ -104,6 +107,11 @@ class Agent:
         return self._turn is not None
 
     @property
+    def is_awake(self) -> bool:
+        """Whether the rows are in memory."""
+        return self._tenure.is_loaded
+
+    @property
     def conversation(self) -> tuple[LogChunk, ...]:
         """All rows as this agent knows them."""
         return tuple(self._ledger.rows)
@@ -152,6 +160,21 @@ class Agent:
                 self._tell()
                 return
             self._start(await self._submit(text, attachments))
+
+    async def send_anew(self, resend: Resend) -> bool:
+        """Starts a turn with messages in place of unanswered ones. Durable when it returns.
+
+        False where they are being answered, here or elsewhere, or have been. Raises as `send`.
+        """
+        async with self._gate:
+            self._problem = ""
+            if self.is_running:
+                return False
+            try:
+                self._start(await self._begin(partial(self._openings.anew, resend)))
+            except (PlaceGone, LeaseHeld):
+                return False
+            return True
 
     async def submit_user_message(self, text: str, attachments: Sequence[Json] = ()) -> str:
         """Lays a message down and opens its turn, to be driven by `run_step`; the turn's id."""
@@ -241,6 +264,17 @@ class Agent:
         self._count()
         await self._around.approvals.judge_again(self._place.workspace_id)
         self._tell()
+
+    async def rest(self) -> None:
+        """Lets the rows go until they are needed; a no-op for one that is busy (SPEC P12).
+
+        Raises StoreError.
+        """
+        if self._gate.locked():
+            return
+        async with self._gate:
+            if not self.is_running:
+                await self._tenure.forget()
 
     async def close(self) -> None:
         """Stops, saves what waits if that works, and lets the conversation go."""
@@ -448,11 +482,12 @@ class Agent:
 
     def _count(self) -> None:
         info = self._around.model_info(self._chosen.model)
-        self._spent = spent(
-            self._ledger.requests.values(),
-            tariff=self._around.tariff,
-            window=info.window if info else DEFAULT_WINDOW,
-        )
+        window = info.window if info else DEFAULT_WINDOW
+        if not self.is_awake:
+            self._spent = replace(self._spent, window=window)
+            return
+        records = self._ledger.requests.values()
+        self._spent = spent(records, tariff=self._around.tariff, window=window)
 
     def _tell(self) -> None:
         self._around.publisher.status(self.status)

@@ -7,10 +7,11 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from desktop.agent import facts, repair
+from desktop.agent.branching import PlaceGone, Resend
 from desktop.agent.ledger import Ledger
 from desktop.agent.surroundings import Place, Surroundings
-from desktop.core.chunks import Json, NewChunk, Stamp, System, Text
-from desktop.core.conversation import prompt_of
+from desktop.core.chunks import Json, LogChunk, NewChunk, Stamp, System, Text
+from desktop.core.conversation import prompt_of, split_dangling
 from desktop.core.permissions import PermissionMode
 
 
@@ -43,19 +44,35 @@ class Openings:
         """Begins with a message; an unanswered one sent unchanged goes on in its own turn."""
         dangling = self._ledger.dangling
         if repair.is_same_text(dangling, text, attachments):
-            turn_id = dangling[-1].turn_id
-            step, _ = repair.next_step(self._ledger.rows, turn_id)
-            return Opening(turn_id, step, tuple(await self.news(turn_id, stamp)))
+            return await self._unchanged(dangling, stamp)
+        return await self._with_messages([Text(text, attachments=tuple(attachments))], stamp)
+
+    async def anew(self, resend: Resend, stamp: Stamp) -> Opening:
+        """Begins with messages in place of what is unanswered, also of what was sent just now.
+
+        Unchanged, they go on in their own turn. Raises PlaceGone.
+        """
+        dangling = split_dangling(self._ledger.rows).dangling
+        if resend.instead_of and resend.instead_of != frozenset(row.id for row in dangling):
+            raise PlaceGone("This message has been answered meanwhile.")
+        self._ledger.dangling = dangling
+        if dangling and [row.data for row in dangling] == list(resend.messages):
+            return await self._unchanged(dangling, stamp)
+        return await self._with_messages(resend.messages, stamp)
+
+    async def _unchanged(self, dangling: Sequence[LogChunk], stamp: Stamp) -> Opening:
+        turn_id = dangling[-1].turn_id
+        step, _ = repair.next_step(self._ledger.rows, turn_id)
+        return Opening(turn_id, step, tuple(await self.news(turn_id, stamp)))
+
+    async def _with_messages(self, messages: Sequence[Text], stamp: Stamp) -> Opening:
         turn_id = self._around.new_id()
-        message = NewChunk(
-            id=self._around.new_id(),
-            turn_id=turn_id,
-            role="user",
-            data=Text(text, attachments=tuple(attachments)),
-            stamp=stamp,
-        )
         news = await self._fresh(turn_id, stamp)
-        return Opening(turn_id, 0, (*news, message))
+        said = [
+            NewChunk(id=self._around.new_id(), turn_id=turn_id, role="user", data=data, stamp=stamp)
+            for data in messages
+        ]
+        return Opening(turn_id, 0, (*news, *said))
 
     async def with_queue(self, stamp: Stamp) -> Opening:
         """Begins with the queue, which the store itself moves into the log."""

@@ -10,10 +10,19 @@ from collections.abc import Callable
 from PySide6.QtWidgets import QDialog, QWidget
 
 from desktop.diagnostics import Hooks, LogFile, Redaction, program_version
+from desktop.headless.backups import Around, Backups
 from desktop.headless.opening import now_ms
+from desktop.headless.places import DiskWatch, shared_folder
 from desktop.headless.runtime import Runtime, start
 from desktop.paths import DataFolder
-from desktop.settings import BASE_URL, SEND_KEY, SHOW_THINKING, TRANSCRIPT_ZOOM
+from desktop.settings import (
+    BACKUP_FOLDER,
+    BACKUP_INTERVAL,
+    BASE_URL,
+    SEND_KEY,
+    SHOW_THINKING,
+    TRANSCRIPT_ZOOM,
+)
 from desktop.ui.access_page import AccessPage
 from desktop.ui.conversation_page import ConversationPage
 from desktop.ui.desk import Desk
@@ -37,7 +46,8 @@ _LOG = logging.getLogger(__name__)
 class Layers:
     """Made on the GUI thread once the module is there; `open` makes the rest, `close` ends it.
 
-    `tell(sentence, detail)` may be called on any thread. `theme` gives the look of the moment.
+    `tell(sentence, detail)` may be called on any thread, `stand(key, sentence, detail)` on the
+    GUI's only. `theme` gives the look of the moment.
     """
 
     def __init__(
@@ -48,26 +58,40 @@ class Layers:
         preferences: LivePreferences,
         theme: Callable[[], Theme],
         tell: Callable[[str, str], None],
+        stand: Callable[[str, str, str], None],
     ) -> None:
         self._folder = folder
         self._tasks = tasks
         self._preferences = preferences
         self._theme = theme
         self._tell = tell
+        self._stand = stand
         self._redaction = Redaction()
         self._hooks = Hooks(tell, self._redaction)
         self._log_file: LogFile | None = None
         self._runtime: Runtime | None = None
         self._unlocking: Unlocking | None = None
+        self._backups: Backups | None = None
         self._renderer = MarkdownRenderer(Highlighter(tasks.start))
         self._hooks.install()
         self._hooks.watch(asyncio.get_running_loop())
 
     async def open(self) -> Runtime:
         """Makes the folder ready and opens what lies in it. Raises NacreError."""
-        await asyncio.to_thread(self._prepare)
-        self._runtime = await start(self._folder, redaction=self._redaction, has_person=True)
-        self._runtime.watch(asyncio.get_running_loop().call_later, self._tasks.start)
+        for notice in await asyncio.to_thread(self._prepare):
+            self._stand(notice, notice, "")
+        self._runtime = await start(
+            self._folder,
+            redaction=self._redaction,
+            has_person=True,
+            report=lambda sentence: self._tell(sentence, ""),
+        )
+        later = asyncio.get_running_loop().call_later
+        self._runtime.watch(later, self._tasks.start)
+        DiskWatch(self._folder.root, stand=self._stand).watch(later, self._tasks.start)
+        self._backups = self._make_backups(self._runtime)
+        self._backups.watch(later, self._tasks.start)
+        self._preferences.changed.connect(self._preference_changed)
         # Not waited for: a keyring may take its time, and everything but a request goes without.
         self._tasks.start(self._runtime.find_key(), "find the key")
         return self._runtime
@@ -131,6 +155,22 @@ class Layers:
         if self._log_file is not None:
             self._log_file.close()
 
+    def _make_backups(self, runtime: Runtime) -> Backups:
+        return Backups(
+            self._folder,
+            Around(
+                notes=runtime.backup_notes,
+                preferences=lambda: self._preferences.current,
+                is_busy=runtime.busy,
+                stand=self._stand,
+                now_ms=now_ms,
+            ),
+        )
+
+    def _preference_changed(self, key: str) -> None:
+        if self._backups is not None and key in (BACKUP_INTERVAL.key, BACKUP_FOLDER.key):
+            self._backups.plan_changed()
+
     def _settings_dialog(self, parent: QWidget) -> QDialog:
         page = AccessPage(
             self._theme(),
@@ -152,10 +192,12 @@ class Layers:
             self._unlocking = Unlocking(self._opened().access, self._tasks, self._theme)
         return self._unlocking
 
-    def _prepare(self) -> None:
+    def _prepare(self) -> tuple[str, ...]:
+        """On a thread; what the person should know about the folder."""
         try:
-            for notice in self._folder.prepare():
-                self._tell(notice, "")
+            notices = self._folder.prepare()
+            shared = shared_folder(self._folder.root)
+            return (*notices, shared) if shared else notices
         finally:
             if self._folder.logs.is_dir():
                 self._log_file = LogFile(self._folder.logs, self._redaction)

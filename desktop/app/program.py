@@ -118,7 +118,7 @@ class Program:
     async def _load(self) -> None:
         """Brings up the layers behind the painted window, each on a thread where it is slow."""
         for notice in self._notices:
-            self._window.say(notice)
+            self._window.stand(notice, notice)
         make_layers = await asyncio.to_thread(_import_layers)
         gc.freeze()
         self._layers = make_layers(
@@ -127,6 +127,7 @@ class Program:
             preferences=self._preferences,
             theme=lambda: self._theme,
             tell=self._tell,
+            stand=self._window.stand,
         )
         try:
             runtime = await self._layers.open()
@@ -138,7 +139,7 @@ class Program:
             return
         self._runtime = runtime
         if runtime.notice:
-            self._window.say(runtime.notice)
+            self._window.stand(runtime.notice, runtime.notice)
         self._app.styleHints().colorSchemeChanged.connect(lambda _: self._dress())
         self._preferences.changed.connect(self._preference_changed)
         self._preferences.load(rows, runtime.catalogue)

@@ -4,7 +4,7 @@ All functions take rows in seq order and are functions of the rows alone, so tha
 reload and another process come to the same conclusion (DESIGN.md §5).
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from typing import cast
 
@@ -40,6 +40,11 @@ def retracted_ids(chunks: Iterable[LogChunk]) -> frozenset[str]:
     return frozenset(found)
 
 
+def is_answer(chunk: LogChunk, gone: Collection[str]) -> bool:
+    """Whether a row answers the user texts before it; `gone` are the retracted rows' ids."""
+    return chunk.role in ("assistant", "tool") and chunk.type != "error" and chunk.id not in gone
+
+
 def split_dangling(chunks: Sequence[LogChunk]) -> LoadedSession:
     """Takes the unanswered user texts off the end (SPEC S03).
 
@@ -49,7 +54,7 @@ def split_dangling(chunks: Sequence[LogChunk]) -> LoadedSession:
     gone = retracted_ids(chunks)
     dangling: list[LogChunk] = []
     for chunk in reversed(chunks):
-        if chunk.role in ("assistant", "tool") and chunk.type != "error" and chunk.id not in gone:
+        if is_answer(chunk, gone):
             break
         if chunk.role == "user" and chunk.id not in gone:
             dangling.append(chunk)
@@ -57,6 +62,13 @@ def split_dangling(chunks: Sequence[LogChunk]) -> LoadedSession:
     ids = {chunk.id for chunk in dangling}
     kept = tuple(chunk for chunk in chunks if chunk.id not in ids)
     return LoadedSession(chunks=kept, dangling=tuple(dangling))
+
+
+def is_message(row: LogChunk) -> bool:
+    """A person's text or the end of a turn: what moves a conversation up in the list (SPEC S12)."""
+    if isinstance(row.data, System):
+        return row.data.kind == "turn_end"
+    return row.role == "user"
 
 
 def unanswered_calls(chunks: Iterable[LogChunk]) -> tuple[LogChunk, ...]:

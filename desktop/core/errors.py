@@ -50,6 +50,15 @@ class LeaseHeld(NacreError):
     """Another living process runs this conversation."""
 
 
+class InBin(NacreError):
+    """The conversation is in the bin: it can be read and restored, not worked in."""
+
+    def __init__(self, tab_id: str) -> None:
+        super().__init__(
+            "This conversation is in the bin.", way_out="Restore it to go on.", detail=tab_id
+        )
+
+
 class UnknownConversation(NacreError):
     """No conversation has this id."""
 

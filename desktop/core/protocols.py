@@ -158,6 +158,10 @@ class Catalogue(Protocol):
 
     async def rename_tab(self, tab_id: str, title: str) -> Tab: ...
 
+    async def name_tab(self, tab_id: str, title: str) -> Tab:
+        """A title for a conversation that has none; one that has keeps it (SPEC P04)."""
+        ...
+
     async def set_tab_open(self, tab_id: str, *, is_open: bool) -> Tab: ...
 
     async def move_tabs(self, tab_ids: Sequence[str]) -> None:
@@ -165,12 +169,20 @@ class Catalogue(Protocol):
         ...
 
     # Archiving puts out of the way and changes nothing else: no file, no row. All of these can be
-    # repeated; a second call changes nothing. What runs there is stopped by `Commands` first.
+    # repeated; a second call changes nothing. What runs there is stopped by `Commands` first; where
+    # another living process works, archiving and the bin are refused with LeaseHeld.
 
-    async def archive_tab(self, tab_id: str) -> Tab: ...
+    async def refuse_elsewhere(self, tab_ids: Sequence[str]) -> None:
+        """Raises LeaseHeld where another living process works in one of these."""
+        ...
+
+    async def archive_tab(self, tab_id: str) -> Tab:
+        """And the conversations that its agent began from it, with the same time."""
+        ...
 
     async def unarchive_tab(self, tab_id: str) -> Tab:
-        """The workspace and the project of the conversation come back with it."""
+        """And those that went with it; its workspace, its project and those that it was begun
+        from come back with it."""
         ...
 
     async def archive_workspace(self, workspace_id: int) -> Workspace:
@@ -186,11 +198,17 @@ class Catalogue(Protocol):
     async def unarchive_project(self, project_id: int) -> Project: ...
 
     async def trash_tab(self, tab_id: str) -> Tab:
-        """Into the bin: out of lists and search, every row still there (SPEC U13)."""
+        """Into the bin: out of lists and search, every row still there (SPEC U13).
+
+        The conversations that its agent began from it go along.
+        """
         ...
 
     async def restore_tab(self, tab_id: str) -> Tab:
-        """Out of the bin; a no-op where it is not in it."""
+        """Out of the bin with what went in with it; a no-op where it is not in it.
+
+        It is archived again if it was; else its workspace and its project come back with it.
+        """
         ...
 
     async def trashed_tabs(self) -> tuple[Tab, ...]:
@@ -265,7 +283,8 @@ class Commands(Protocol):
     ) -> None:
         """Starts a turn, or queues the message while one runs. Durable when it returns.
 
-        Raises LeaseHeld, ModelUnavailable, StoreError: then nothing was sent and nothing is lost.
+        Raises LeaseHeld, ModelUnavailable, StoreError, InBin: then nothing was sent and nothing is
+        lost. An archived conversation comes out of the archive.
         """
         ...
 
@@ -293,6 +312,8 @@ class Commands(Protocol):
     ) -> None: ...
 
     # Each of these stops the turns that run there first (SPEC P05), then does what Catalogue says.
+    # Where another living process works, LeaseHeld says which and where, and nothing is stopped.
+    # Messages that wait stay, and are held.
 
     async def archive_tab(self, tab_id: str) -> None: ...
 

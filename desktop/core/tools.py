@@ -8,6 +8,9 @@ from typing import Any, Protocol
 from desktop.core.chunks import Json
 from desktop.core.permissions import Act
 
+# Bytes on the disk that outputs of tools leave alone, for what must be kept (SPEC U08).
+LEAST_FREE = 500_000_000
+
 
 @dataclass(frozen=True, slots=True)
 class ToolSpec:
@@ -30,6 +33,7 @@ class Scene:
     """Where a tool works: the real path of the workspace, a folder for long outputs, the caps.
 
     `environment` is what a child process gets, already scrubbed (no keys, no packager's paths).
+    `least_free` are bytes that long outputs leave free on the disk.
     """
 
     workspace: Path
@@ -38,6 +42,7 @@ class Scene:
     time_limit: float = 120.0
     result_bytes: int = 65_536
     spool_bytes: int = 1_073_741_824
+    least_free: int = LEAST_FREE
 
 
 @dataclass(frozen=True, slots=True)

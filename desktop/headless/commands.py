@@ -34,7 +34,7 @@ class RunOptions:
     model: str | None = None
     effort: str | None = None
     permission: Any = None
-    store: str = "sql"
+    store: str | None = None
     as_json: bool = False
 
 
@@ -53,7 +53,12 @@ def run(data_dir: str | None, options: RunOptions) -> int:
         await runtime.commands.choose(
             tab_id, model=options.model, effort=options.effort, mode=options.permission
         )
-        return await _turn(runtime, tab_id, text, options)
+        check = asyncio.create_task(runtime.check_file(), name="check the file")
+        try:
+            return await _turn(runtime, tab_id, text, options)
+        finally:
+            check.cancel()
+            await asyncio.wait({check})
 
     return _with_runtime(data_dir, work, store=options.store)
 
@@ -82,7 +87,7 @@ def doctor(data_dir: str | None, *, as_json: bool) -> int:
 
 
 def _with_runtime(
-    data_dir: str | None, work: Callable[[Runtime], Awaitable[int]], *, store: str = "sql"
+    data_dir: str | None, work: Callable[[Runtime], Awaitable[int]], *, store: str | None = None
 ) -> int:
     choice = paths.choose(data_dir)
     redaction = Redaction()
@@ -146,10 +151,12 @@ async def _turn(runtime: Runtime, tab_id: str, text: str, options: RunOptions) -
 
 async def _tab_for(runtime: Runtime, options: RunOptions) -> str:
     if options.workspace is None:
-        return await resolve_tab(runtime.catalogue, options.tab or "")
+        tab_id = await resolve_tab(runtime.catalogue, options.tab or "")
+        await runtime.go_on(tab_id)
+        return tab_id
     workspace = await runtime.catalogue.open_workspace(Path(options.workspace))
-    tab = await runtime.catalogue.create_tab(workspace.id)
-    if not options.as_json:
+    tab = await runtime.begin(workspace.id)
+    if not options.as_json and options.store != "null":
         print(f"conversation {tab.id}", file=sys.stderr)
     return tab.id
 

@@ -10,7 +10,7 @@ from desktop import paths, settings
 from desktop.core.errors import UnknownFolder
 from desktop.headless.opening import open_log, prepared
 from desktop.headless.printing import printable
-from desktop.store.catalogue import folder_name
+from desktop.store.folders import folder_name
 from desktop.store.legacy import Remark
 from desktop.store.records import ImportReport
 

@@ -5,6 +5,7 @@ import uuid
 from collections.abc import Callable
 
 from desktop import paths
+from desktop.headless import places
 from desktop.paths import DataFolder
 from desktop.store.log import Log
 
@@ -22,13 +23,18 @@ def open_log(folder: DataFolder, *, on_catalogue_change: Callable[[], None] | No
 
 
 def prepared(folder: paths.DataFolder) -> tuple[str, ...]:
-    """Makes the folder ready; one that can't be written may still be read."""
+    """Makes the folder ready; one that can't be written may still be read.
+
+    Returns what the person should know about it: for a command's standard error.
+    """
     try:
-        return folder.prepare()
+        notices = folder.prepare()
     except paths.DataFolderError as error:
         if error.reason in ("read-only", "full") and folder.database.is_file():
             return (error.sentence,)
         raise
+    doubts = (places.shared_folder(folder.root), places.low_disk(folder.root))
+    return (*notices, *(doubt for doubt in doubts if doubt))
 
 
 def new_id() -> str:

@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 from desktop import paths, settings
 from desktop.agent import facts
@@ -27,9 +27,10 @@ from desktop.agent.spending import Tariff
 from desktop.agent.supervisor import Supervisor
 from desktop.agent.surroundings import Chosen, Place, Surroundings
 from desktop.core.access import Access
+from desktop.core.backups import BackupNotes
 from desktop.core.errors import StoreError
 from desktop.core.protocols import Catalogue, Commands, LogReader, Search
-from desktop.core.records import RequestRecord, Tab, Workspace
+from desktop.core.records import RequestRecord, Snapshot, Storage, Tab, Workspace
 from desktop.core.tools import Scene, Tool
 from desktop.credentials.key_file import KeyFile
 from desktop.credentials.keys import Keys
@@ -38,7 +39,8 @@ from desktop.diagnostics import Redaction
 from desktop.feed.hub import Hub
 from desktop.headless.access import LiveAccess
 from desktop.headless.opening import new_id, now_ms, open_log
-from desktop.headless.stores import Stores
+from desktop.headless.stores import Stores, choice_of
+from desktop.headless.unlisted import Unlisted
 from desktop.paths import DataFolder
 from desktop.settings import EFFORT, MODEL, PERMISSION_MODE, SHELL_TIME_LIMIT, TOOL_OUTPUT_LIMIT
 from desktop.store.log import Log
@@ -55,10 +57,11 @@ from desktop.wire.usage import usage_of
 _logger = logging.getLogger(__name__)
 
 CATALOGUE_CHECK_SECONDS = 5.0
-# The search index is merged in steps that each hold the writer for some 10 to 30 ms.
+# After the start, so that the first pages are not read in competition with the whole file.
+FILE_CHECK_SECONDS = 10.0
+# Steps that each hold the writer for some 10 to 30 ms.
 TIDY_SECONDS = 180.0
 TIDY_STEP_SECONDS = 2.0
-TIDY_PAGES = 100
 SPOOL_SECONDS = 86_400.0
 MEGABYTE = 1024 * 1024
 TOUR_TITLE = "Tour (a recording)"
@@ -92,6 +95,7 @@ class Runtime:
         folder: DataFolder,
         log: Log,
         stores: Stores,
+        catalogue: Catalogue,
         hub: Hub,
         supervisor: Supervisor,
         access: LiveAccess,
@@ -100,18 +104,21 @@ class Runtime:
         tools: tuple[Tool, ...],
         preferred: Preferred,
         notice: str,
+        report: Callable[[str], None],
     ) -> None:
         self.folder = folder
         self.hub = hub
         self.notice = notice
         self._log = log
         self._stores = stores
+        self._catalogue = catalogue
         self._supervisor = supervisor
         self._access = access
         self._transport = transport
         self._keys = keys
         self._tools = tools
         self._preferred = preferred
+        self._report = report
         self._seen_revision = -1
 
     @property
@@ -120,15 +127,15 @@ class Runtime:
 
     @property
     def catalogue(self) -> Catalogue:
-        return self._log.catalogue
+        return self._catalogue
 
     @property
     def reader(self) -> LogReader:
-        return self._log.reader
+        return self._stores.reader
 
     @property
     def search(self) -> Search:
-        return self._log.search
+        return self._stores.search
 
     @property
     def access(self) -> Access:
@@ -138,8 +145,33 @@ class Runtime:
         """Reads which server and key are in force; a keyring may take seconds to answer."""
         await self._access.load()
 
+    async def begin(self, workspace_id: int) -> Tab:
+        """A new conversation in the store that this process was started with."""
+        if not self._stores.makes_files:
+            return await self.catalogue.create_tab(workspace_id)
+        chosen = self._preferred.chosen()
+        return await self._stores.begin(
+            Snapshot(new_id(), workspace_id, "", chosen.model, chosen.effort, chosen.mode)
+        )
+
+    async def go_on(self, tab_id: str) -> None:
+        """Raises StoreError where the conversation is kept elsewhere than this process was told."""
+        await self._stores.go_on(tab_id)
+
     async def doctor(self) -> dict[str, Any]:
         return await self._log.doctor()
+
+    async def storage(self) -> Storage:
+        """What every conversation takes on disk."""
+        return await self._log.storage()
+
+    async def free_space(self, tell: Callable[[str, int], None]) -> int:
+        """Gives back what holds nothing; the bytes. `tell` hears words and the bytes so far."""
+        return await self._log.upkeep.free_space(tell)
+
+    async def backup_notes(self) -> BackupNotes:
+        """What the log remembers of backups."""
+        return await self._log.backup_notes()
 
     def busy(self) -> bool:
         """Whether a turn runs in this process."""
@@ -175,9 +207,28 @@ class Runtime:
         return tab.id
 
     def watch(self, later: Later, start: Start) -> None:
-        """Looks now and then: whether another process changed the catalogue, what is to tidy."""
+        """Looks now and then: whether another process changed the catalogue, what is to tidy.
+
+        And once, whether the file is whole.
+        """
+        later(FILE_CHECK_SECONDS, lambda: start(self.check_file(), "check the file"))
         self._check_later(later, start)
         self._tidy_later(TIDY_SECONDS, later, start)
+
+    async def check_file(self) -> None:
+        """Has SQLite look over the file, and reports what it finds; closing the log ends it."""
+        try:
+            found = await self._log.upkeep.check()
+        except StoreError as error:
+            _logger.info("The file was not checked to its end: %s", error.detail or error)
+            return
+        if found:
+            _logger.error("The quick check of the file found: %s", "; ".join(found))
+            self._report(
+                f"{self.folder.database} is damaged ({found[0]}). What can be read is shown."
+                " Make a copy of the data folder now; `nacre doctor` says more, and"
+                " `nacre restore` brings a backup back into an empty folder."
+            )
 
     def _check_later(self, later: Later, start: Start) -> None:
         later(CATALOGUE_CHECK_SECONDS, partial(self._begin_check, later, start))
@@ -200,15 +251,15 @@ class Runtime:
         later(seconds, partial(self._begin_tidy, later, start))
 
     def _begin_tidy(self, later: Later, start: Start) -> None:
-        if self.busy() or not self._log.is_untidy:
+        if self.busy() or not self._log.upkeep.is_untidy:
             self._tidy_later(TIDY_SECONDS, later, start)
         else:
-            start(self._tidy(later, start), "tidy the search index")
+            start(self._tidy(later, start), "tidy the log")
 
     async def _tidy(self, later: Later, start: Start) -> None:
         """A step; the next one soon, while there is more to do."""
         try:
-            has_more = await self._log.tidy(TIDY_PAGES)
+            has_more = await self._log.upkeep.tidy()
         except StoreError:
             has_more = False
         self._tidy_later(TIDY_STEP_SECONDS if has_more else TIDY_SECONDS, later, start)
@@ -228,20 +279,28 @@ async def start(
     *,
     redaction: Redaction,
     has_person: bool,
-    store: str = "sql",
+    store: str | None = None,
     report: Callable[[str], None] = _logger.warning,
 ) -> Runtime:
     """Opens a prepared data folder. Raises StoreError; knows nothing of the network yet.
 
-    `store` is `sql`, `null` (the conversations write nothing) or `jsonl:DIR`; `report` gets a
-    sentence about each damage found in a conversation's file, on any thread.
+    `store` is where new conversations are kept: `sql` (or None), `null` (they write nothing) or
+    `jsonl:DIR`. `report` gets a sentence about each damage found in a file, on any thread.
     """
     hub = Hub()
     log = await asyncio.to_thread(open_log, folder, on_catalogue_change=hub.catalogue_changed)
     await asyncio.to_thread(_tidy_spool, folder.spool, time.time() - SPOOL_SECONDS)
     try:
-        stores = Stores(store, log=log, report=report)
-        return await _join(folder, log, stores, hub, redaction=redaction, has_person=has_person)
+        stores = Stores(log, choice=choice_of(store), report=report)
+        return await _join(
+            folder,
+            log,
+            stores,
+            hub,
+            redaction=redaction,
+            has_person=has_person,
+            report=report,
+        )
     except BaseException:
         await log.close()
         raise
@@ -255,6 +314,7 @@ async def _join(
     *,
     redaction: Redaction,
     has_person: bool,
+    report: Callable[[str], None],
 ) -> Runtime:
     shipped = await asyncio.to_thread(_read_resources, paths.resources())
     table = ModelTable.from_json(shipped.models)
@@ -284,18 +344,23 @@ async def _join(
         now_ms=now_ms,
         monotonic=time.monotonic,
     )
+    catalogue: Catalogue = log.catalogue
+    if not stores.keeps:
+        # It hands on whatever it does not do itself, which a checker of types can't see.
+        catalogue = cast("Catalogue", Unlisted(log.catalogue, new_id=new_id, now_ms=now_ms))
     supervisor = Supervisor(
-        catalogue=log.catalogue,
+        catalogue=catalogue,
         store_for=stores.store_for,
         place_for=partial(_place, folder, preferred, scrubbed_environment(os.environ)),
         around=around,
         defaults=preferred.chosen,
-        revision=log.reader.revision,
+        revision=stores.reader.revision,
     )
     return Runtime(
         folder=folder,
         log=log,
         stores=stores,
+        catalogue=catalogue,
         hub=hub,
         supervisor=supervisor,
         access=access,
@@ -304,6 +369,7 @@ async def _join(
         tools=tools,
         preferred=preferred,
         notice=_read_only_notice(folder) if log.is_read_only else "",
+        report=report,
     )
 
 

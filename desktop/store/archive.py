@@ -48,9 +48,6 @@ _FAULTS = (
     OverflowError,
 )
 
-# How far the work is: words, bytes done, bytes in all.
-Tell = Callable[[str, int, int], None]
-
 
 class Unsound(Exception):
     """A member of an archive is not what the manifest or the format says."""
@@ -78,7 +75,8 @@ class Manifest:
     """What an archive holds. `counts` are rows by table; times are ms UTC.
 
     `missing` and `damaged` are hashes of blobs that were gone or changed when the backup was made:
-    a backup of the rest is better than none, but it has to be said.
+    a backup of the rest is better than none, but it has to be said. `scheduled_for` is the data
+    folder whose schedule made it; empty for one that a person made.
     """
 
     program: str
@@ -89,6 +87,7 @@ class Manifest:
     missing: tuple[str, ...] = ()
     damaged: tuple[str, ...] = ()
     keys_left_out: int = 0
+    scheduled_for: str = ""
 
     @property
     def size(self) -> int:
@@ -295,6 +294,7 @@ def _manifest_to_json(manifest: Manifest) -> dict[str, Any]:
         "missingBlobs": list(manifest.missing),
         "damagedBlobs": list(manifest.damaged),
         "keysLeftOut": manifest.keys_left_out,
+        "scheduledFor": manifest.scheduled_for,
         "members": {
             name: {"size": one.size, "sha256": one.sha256} for name, one in manifest.members.items()
         },
@@ -315,6 +315,7 @@ def _manifest_from_json(found: dict[str, Any]) -> Manifest:
         missing=tuple(_hash(one) for one in found["missingBlobs"]),
         damaged=tuple(_hash(one) for one in found["damagedBlobs"]),
         keys_left_out=_whole(found["keysLeftOut"]),
+        scheduled_for=str(found.get("scheduledFor", "")),
     )
 
 

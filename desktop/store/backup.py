@@ -21,6 +21,7 @@ from typing import IO, Any
 from filelock import FileLock, Timeout
 from sqlalchemy import Connection
 
+from desktop.core.backups import Tell
 from desktop.core.errors import NewerSchema, StoreDamaged, StoreError
 from desktop.store import archive, failures, schema
 from desktop.store.archive import (
@@ -30,19 +31,19 @@ from desktop.store.archive import (
     Manifest,
     Member,
     NewerArchive,
-    Tell,
     Unsound,
     blob_name,
     open_archive,
 )
 from desktop.store.blobs import Blobs
-from desktop.store.connection import connect
+from desktop.store.connection import connect, write_ahead_log
 from desktop.store.tables import SCHEMA
 
 logger = logging.getLogger(__name__)
 
 BUSY_MS = 5_000
 EXTENSION = ".zip"
+PREFIX = "nacre"
 # Pages between two words about the progress: 4 MiB.
 _PAGES = 1024
 # Instructions of SQLite between two words about a check.
@@ -72,10 +73,10 @@ class Backup:
     noted: bool
 
 
-def free_name(folder: Path, now_ms: int) -> Path:
-    """`nacre-YYYYMMDD-HHMMSS.zip` in local time, numbered where it is taken."""
+def free_name(folder: Path, now_ms: int, *, prefix: str = PREFIX) -> Path:
+    """`PREFIX-YYYYMMDD-HHMMSS.zip` in local time, numbered where it is taken."""
     moment = datetime.fromtimestamp(now_ms / 1000, UTC).astimezone()
-    stem = f"nacre-{moment:%Y%m%d-%H%M%S}"
+    stem = f"{prefix}-{moment:%Y%m%d-%H%M%S}"
     path, number = folder / f"{stem}{EXTENSION}", 2
     while path.exists():
         path, number = folder / f"{stem}-{number}{EXTENSION}", number + 1
@@ -90,12 +91,13 @@ def write(
     program: str,
     now_ms: Callable[[], int],
     tell: Tell,
+    scheduled_for: str = "",
     busy_ms: int = BUSY_MS,
 ) -> Backup:
     """Makes a backup of the database and its blobs at `target`, which must not exist.
 
     Other processes may go on writing: what is kept is one moment of the log. Raises StoreError
-    with the reason; then there is no file of that name.
+    with the reason, or whatever `tell` raises to stop it; then there is no file of that name.
     """
     if not os.path.isfile(database):  # noqa: PTH113 (never raises)
         raise StoreError(
@@ -111,7 +113,14 @@ def write(
             part = working / "archive"
             copied = working / "copy"
             left_out = _copy(database, copied, target, busy_ms=busy_ms, tell=tell)
-            facts = Manifest(program, version or 0, now_ms(), {}, keys_left_out=left_out)
+            facts = Manifest(
+                program,
+                version or 0,
+                now_ms(),
+                {},
+                keys_left_out=left_out,
+                scheduled_for=scheduled_for,
+            )
             manifest = _pack(copied, Blobs(blobs), part, facts, tell)
             copied.unlink()
             _check_written(part, manifest, database, target, tell)
@@ -203,7 +212,7 @@ def _copy(database: Path, copied: Path, target: Path, *, busy_ms: int, tell: Tel
 
 def _source(database: Path, *, busy_ms: int) -> sqlite3.Connection:
     """A reading connection; a folder that can't be written has no shared memory file to join."""
-    wal = database.with_name(database.name + "-wal")
+    wal = write_ahead_log(database)
     shm = database.with_name(database.name + "-shm")
     has_wal = wal.exists() and wal.stat().st_size > 0
     sealed = not has_wal and not shm.exists() and not os.access(database.parent, os.W_OK)
@@ -320,13 +329,14 @@ def _note(database: Path, made: Backup, *, busy_ms: int) -> bool:
 # -- checking ------------------------------------------------------------------------------------
 
 _INSIDE = "the database in it"
+_CHECKING = "checking the database"
 
 
 def _check_database(file: Path, manifest: Manifest, tell: Tell) -> None:
     """The database read out of an archive is whole and has the promised rows; raises Unsound."""
     try:
         with closing(_plain(file)) as copy:
-            copy.set_progress_handler(lambda: tell("checking the database", 0, 0), _STEPS)
+            copy.set_progress_handler(lambda: tell(_CHECKING, 0, 0), _STEPS)
             found = [str(row[0]) for row in copy.execute("PRAGMA integrity_check(20)")]
             if found != ["ok"]:
                 raise Unsound(DATABASE, f"{_INSIDE} is not whole ({found[0]})")
@@ -334,6 +344,8 @@ def _check_database(file: Path, manifest: Manifest, tell: Tell) -> None:
                 raise Unsound(DATABASE, f"{_INSIDE} has another schema than the manifest says")
             counts, named = _counts(copy), _blobs_of(copy)
     except sqlite3.Error as error:
+        # A check that `tell` stopped looks like an error of SQLite: let it say so itself.
+        tell(_CHECKING, 0, 0)
         raise Unsound(DATABASE, f"{_INSIDE} can't be read ({error})") from error
     for table in {*counts, *manifest.counts}:
         if counts.get(table) != manifest.counts.get(table):

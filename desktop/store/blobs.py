@@ -9,7 +9,7 @@ import hashlib
 import os
 import re
 import shutil
-from collections.abc import Generator
+from collections.abc import Generator, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -42,7 +42,7 @@ class Blobs:
 
     def write(self, sha256: str, content: bytes) -> None:
         """Keeps content of this hash; nothing to do where it is kept already."""
-        if self.path(sha256) is None:
+        if not self._renew(sha256):
             with self._part(sha256) as part:
                 part.write_bytes(content)
                 self._settle(part, sha256)
@@ -50,7 +50,7 @@ class Blobs:
     def take(self, file: Path) -> tuple[str, int]:
         """Takes a file over; its (sha256, size). The file is gone afterwards."""
         sha256, size = _measure(file)
-        if self.path(sha256) is not None:
+        if self._renew(sha256):
             file.unlink()
             return sha256, size
         self._place(sha256).parent.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -64,6 +64,45 @@ class Blobs:
                 self._settle(part, sha256)
             file.unlink()
         return sha256, size
+
+    def names(self) -> Iterator[str]:
+        """Every blob whose file lies here."""
+        return (file.name for file in self._files() if _SHA256.fullmatch(file.name))
+
+    def size(self) -> int:
+        """The bytes of everything in the folder."""
+        return sum(file.stat().st_size for file in self._files())
+
+    def remove(self, sha256: str, before: float) -> int | None:
+        """Takes a blob away; its bytes, 0 where its file was gone already.
+
+        None, and it stays, where it was kept again since `before`. It is moved aside before it is
+        judged: who keeps the same content at this moment finds none and writes its own.
+        """
+        place = self._place(sha256)
+        aside = place.with_name(f"{sha256}.{os.getpid()}.gone")
+        try:
+            place.replace(aside)
+        except FileNotFoundError:
+            return 0
+        found = aside.stat()
+        if found.st_mtime >= before:
+            aside.replace(place)
+            return None
+        aside.unlink()
+        return found.st_size
+
+    def _files(self) -> Iterator[Path]:
+        if self._folder.is_dir():
+            yield from (file for file in self._folder.rglob("*") if file.is_file())
+
+    def _renew(self, sha256: str) -> bool:
+        """Whether the blob is kept already; it counts as kept now."""
+        try:
+            os.utime(self._place(sha256))
+        except FileNotFoundError:
+            return False
+        return True
 
     def _place(self, sha256: str) -> Path:
         return self._folder / sha256[:2] / sha256
@@ -81,6 +120,7 @@ class Blobs:
 
     def _settle(self, file: Path, sha256: str) -> None:
         place = self._place(sha256)
+        os.utime(file)
         _sync(file)
         file.replace(place)
         if os.name == "posix":

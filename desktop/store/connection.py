@@ -16,6 +16,14 @@ Mode = Literal["write", "migrate", "read", "read-only", "sealed"]
 
 _QUERY = {"write": "rw", "migrate": "rwc", "read": "rw", "read-only": "ro", "sealed": "ro"}
 CACHE_KIB = 16 * 1024
+# The writer leaves checkpoints to a thread of their own (`checkpoints`); should that be held up,
+# SQLite makes one itself at 40 MiB.
+AUTOCHECKPOINT_PAGES = 10_000
+
+
+def write_ahead_log(database: Path) -> Path:
+    """The file beside it with what was committed and is not yet in the database file."""
+    return database.with_name(database.name + "-wal")
 
 
 def connect(database: Path, mode: Mode, *, busy_ms: int) -> sqlite3.Connection:
@@ -31,8 +39,11 @@ def connect(database: Path, mode: Mode, *, busy_ms: int) -> sqlite3.Connection:
         keys = "OFF" if mode == "migrate" else "ON"
         connection.execute(f"PRAGMA foreign_keys={keys}")
         connection.execute(f"PRAGMA cache_size=-{CACHE_KIB}")
+        # The temporary folder may be full when the data folder is not.
+        connection.execute("PRAGMA temp_store=MEMORY")
         if mode in ("write", "migrate"):
             connection.execute("PRAGMA synchronous=FULL")
+            connection.execute(f"PRAGMA wal_autocheckpoint={AUTOCHECKPOINT_PAGES}")
         else:
             connection.execute("PRAGMA query_only=ON")
     except BaseException:

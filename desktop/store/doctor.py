@@ -6,6 +6,8 @@ from typing import Any
 from sqlalchemy import Connection
 
 from desktop.store import backup
+from desktop.store.blobs import Blobs
+from desktop.store.references import References, read_slice
 from desktop.store.tables import SCHEMA
 
 _COUNTED = (
@@ -17,18 +19,25 @@ _COUNTED = (
     "queued_messages",
     "blobs",
 )
-# A tab's own rows start after its fork point and leave no hole (SPEC C14).
+# A tab's own rows start after its fork point and leave no hole (SPEC C14); a purge takes them from
+# the end. What a fork reads of its parent is there, whatever became of the parent.
 _GAPS = """
-    SELECT t.id FROM tabs t JOIN chunks c ON c.tab_id = t.id WHERE t.purged_at IS NULL
-    GROUP BY t.id
+    SELECT t.id FROM tabs t JOIN chunks c ON c.tab_id = t.id GROUP BY t.id
     HAVING count(*) <> max(c.seq) - coalesce(t.forked_at_seq, 0)
         OR min(c.seq) <> coalesce(t.forked_at_seq, 0) + 1
-    ORDER BY t.id"""
+    UNION
+    SELECT f.id FROM tabs f JOIN tabs p ON p.id = f.forked_from
+    WHERE f.forked_at_seq > coalesce(
+        (SELECT max(seq) FROM chunks WHERE tab_id = p.id), p.forked_at_seq, 0)
+    ORDER BY 1"""
 _DAMAGED = "SELECT count(*) FROM chunks WHERE NOT json_valid(data_json)"
 
 
-def examine(connection: Connection, database: Path) -> dict[str, Any]:
-    """The findings as JSON values; `ok` says whether anything is wrong. Reads the whole file."""
+def examine(connection: Connection, database: Path, blobs: Blobs) -> dict[str, Any]:
+    """The findings as JSON values; `ok` says whether anything is wrong. Reads the whole file.
+
+    A row whose blob is gone shows its head and tail still; it is told, and nothing else is lost.
+    """
     integrity = [str(row[0]) for row in connection.exec_driver_sql("PRAGMA integrity_check")]
     broken = connection.exec_driver_sql("PRAGMA foreign_key_check").all()
     gaps = [str(row[0]) for row in connection.exec_driver_sql(_GAPS)]
@@ -37,8 +46,12 @@ def examine(connection: Connection, database: Path) -> dict[str, Any]:
         table: int(connection.exec_driver_sql(f"SELECT count(*) FROM {table}").scalar_one())
         for table in _COUNTED
     }
+    named = References()
+    while read_slice(connection, named):
+        pass
+    missing = sum(blobs.path(sha256) is None for sha256 in named.tabs)
     return {
-        "ok": integrity == ["ok"] and not broken and not gaps and damaged == 0,
+        "ok": integrity == ["ok"] and not broken and not gaps and damaged == 0 and missing == 0,
         "database": str(database),
         "bytes": database.stat().st_size,
         "schema": int(connection.exec_driver_sql("PRAGMA user_version").scalar_one()),
@@ -47,6 +60,7 @@ def examine(connection: Connection, database: Path) -> dict[str, Any]:
         "brokenReferences": len(broken),
         "tabsWithGaps": gaps,
         "damagedRows": damaged,
+        "missingFiles": missing,
         "counts": counts,
         "lastBackup": backup.last_good(connection) or "never",
     }

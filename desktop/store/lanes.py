@@ -1,11 +1,13 @@
-"""The store's threads: one that writes, three that read, one that moves files.
+"""The store's threads: one that writes, four that read, one that moves files, one that folds.
 
 Each database lane is one thread with one connection; a job runs there inside one transaction. The
 caller's loop (plain or Qt's) only ever waits on a future. A job that has begun is not taken back
-when its caller is cancelled: what it wrote is written. Only a search is stopped in its middle.
+when its caller is cancelled: what it wrote is written. Only a search and a look over the whole
+file are stopped in their middle.
 """
 
 import asyncio
+import sqlite3
 import threading
 from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -13,16 +15,18 @@ from pathlib import Path
 from typing import Any, Generic, TypeVar
 
 from sqlalchemy import Connection, Engine
+from sqlalchemy.exc import DBAPIError
 
 from desktop.core.errors import StoreError
 from desktop.store import failures
+from desktop.store.checkpoints import Checkpoints
 from desktop.store.connection import Mode, engine
 
 T = TypeVar("T")
 Job = Callable[[Connection], T]
 
 CLOSED = "The log is closed."
-STOPPED = "The search was stopped."
+STOPPED = "This was stopped."
 
 
 STEPS_BETWEEN_LOOKS = 10_000  # of SQLite's machine: less than a millisecond
@@ -31,9 +35,17 @@ STEPS_BETWEEN_LOOKS = 10_000  # of SQLite's machine: less than a millisecond
 class Lane:
     """One thread, one connection, jobs in order."""
 
-    def __init__(self, name: str, database: Path, engine: Engine) -> None:
+    def __init__(
+        self,
+        name: str,
+        database: Path,
+        engine: Engine,
+        *,
+        committed: Callable[[], None] | None = None,
+    ) -> None:
         self._database = database
         self._engine = engine
+        self._committed = committed
         self._connection: Connection | None = None
         self._thread = ThreadPoolExecutor(1, thread_name_prefix=f"nacre-{name}")
 
@@ -56,7 +68,10 @@ class Lane:
             if self._connection is None:
                 self._connection = self._engine.connect()
             with self._connection.begin():
-                return job(self._connection)
+                result = job(self._connection)
+        if self._committed is not None:
+            self._committed()
+        return result
 
     def _end(self, last: Callable[[Connection], None] | None) -> None:
         connection, self._connection = self._connection, None
@@ -73,26 +88,39 @@ class Lane:
 class Stoppable(Generic[T]):
     """A reading job that another thread can stop, before it begins and in its middle.
 
-    SQLite asks now and then whether it should go on; an interrupt would be lost between two
-    statements.
+    SQLite asks now and then whether it should go on, and is interrupted besides: an interrupt is
+    lost between two statements, and a check of the whole file does not ask.
     """
 
     def __init__(self, job: Job[T]) -> None:
         self._job = job
         self._stopped = threading.Event()
+        self._running = threading.Lock()
+        self._raw: sqlite3.Connection | None = None
 
     def __call__(self, connection: Connection) -> T:
         if self._stopped.is_set():
             raise StoreError(STOPPED)
         raw: Any = connection.connection.driver_connection
         raw.set_progress_handler(self._stopped.is_set, STEPS_BETWEEN_LOOKS)
+        with self._running:
+            self._raw = raw
         try:
             return self._job(connection)
+        except DBAPIError as error:
+            if self._stopped.is_set():
+                raise StoreError(STOPPED) from error
+            raise
         finally:
+            with self._running:
+                self._raw = None
             raw.set_progress_handler(None, 0)
 
     def stop(self) -> None:
         self._stopped.set()
+        with self._running:
+            if self._raw is not None:
+                self._raw.interrupt()
 
 
 class Lanes:
@@ -115,16 +143,28 @@ class Lanes:
         self._on_change = on_catalogue_change
         self._catalogue_revision = -1
         self._is_closed = False
+        self._checkpoints = Checkpoints(database)
         self._writer = (
-            Lane("writer", database, engine(database, "write", busy_ms=busy_ms))
+            Lane(
+                "writer",
+                database,
+                engine(database, "write", busy_ms=busy_ms),
+                committed=self._checkpoints.wake,
+            )
             if read_mode == "read"
             else None
         )
         self._reader = Lane("reader", database, engine(database, read_mode, busy_ms=busy_ms))
         self._loader = Lane("loader", database, engine(database, read_mode, busy_ms=busy_ms))
         self._searcher = Lane("searcher", database, engine(database, read_mode, busy_ms=busy_ms))
+        self._overseer = Lane("overseer", database, engine(database, read_mode, busy_ms=busy_ms))
+        self._overseeing: set[Stoppable[Any]] = set()
         self._files = ThreadPoolExecutor(1, thread_name_prefix="nacre-files")
         self.writes = 0
+
+    @property
+    def is_writable(self) -> bool:
+        return self._writer is not None
 
     def writable(self) -> Lane:
         if self._writer is None:
@@ -150,13 +190,16 @@ class Lanes:
 
     async def search(self, job: Job[T]) -> T:
         """As `read`, on a thread of its own; a caller that is cancelled stops the job."""
+        return await _stoppable(self._searcher, Stoppable(job))
+
+    async def oversee(self, job: Job[T]) -> T:
+        """As `search`, for what reads the whole file; closing the log stops it too."""
         stoppable = Stoppable(job)
-        future = self._searcher.submit(stoppable)
+        self._overseeing.add(stoppable)
         try:
-            return await asyncio.wrap_future(future)
-        except asyncio.CancelledError:
-            stoppable.stop()
-            raise
+            return await _stoppable(self._overseer, stoppable)
+        finally:
+            self._overseeing.discard(stoppable)
 
     async def file(self, work: Callable[[], T]) -> T:
         """Runs work on files; refused in a read-only log."""
@@ -179,15 +222,19 @@ class Lanes:
         if self._is_closed:
             return
         self._is_closed = True
-        lanes = [self._reader, self._loader, self._searcher]
+        lanes = [self._reader, self._loader, self._searcher, self._overseer]
+        for one in self._overseeing:
+            one.stop()
         self._files.shutdown(wait=False)
         try:
             for lane in lanes:
                 await asyncio.wrap_future(lane.close())
             if self._writer is not None:
                 lanes.append(self._writer)
+                await asyncio.to_thread(self._checkpoints.close)
                 await asyncio.wrap_future(self._writer.close(last))
         finally:
+            self._checkpoints.close()
             for lane in lanes:
                 lane.join()
             self._files.shutdown(wait=True)
@@ -208,3 +255,12 @@ class Lanes:
             loop.call_soon_threadsafe(self._on_change)
         except RuntimeError:
             return  # the loop is closed: nobody is there to be told
+
+
+async def _stoppable(lane: Lane, job: Stoppable[T]) -> T:
+    future = lane.submit(job)
+    try:
+        return await asyncio.wrap_future(future)
+    except asyncio.CancelledError:
+        job.stop()
+        raise

@@ -5,13 +5,13 @@ dies, whatever its end. A holder whose lock is free is dead, and its tabs may be
 """
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 
 from filelock import FileLock, Timeout
 from sqlalchemy import Connection
 
-from desktop.core.errors import LeaseHeld, UnknownConversation
+from desktop.core.errors import InBin, LeaseHeld, UnknownConversation
 
 
 class Leases:
@@ -24,23 +24,16 @@ class Leases:
         self._lock = self._lock_of(self.process_id)
 
     def acquire(self, connection: Connection, tab_id: str) -> None:
-        """Takes or renews the lease; raises LeaseHeld naming the holder."""
+        """Takes or renews the lease; raises LeaseHeld naming the holder, or InBin."""
         self._hold_lock()
+        _refuse_in_bin(connection, tab_id)
         holder = connection.exec_driver_sql(
             "SELECT process_id FROM leases WHERE tab_id = ?", (tab_id,)
         ).scalar_one_or_none()
         if holder == self.process_id:
             return
         if holder is not None and self._is_alive(holder):
-            raise LeaseHeld(
-                f"Another Nacre (process {holder.partition('-')[0]}) is working in this"
-                " conversation.",
-                way_out="Wait until it is done, or stop it there.",
-                detail=holder,
-            )
-        found = connection.exec_driver_sql("SELECT 1 FROM tabs WHERE id = ?", (tab_id,)).first()
-        if found is None:
-            raise UnknownConversation("No conversation has this id.", detail=tab_id)
+            raise _held(holder, "this conversation")
         connection.exec_driver_sql(
             "INSERT INTO leases(tab_id, process_id, acquired_at) VALUES (?, ?, ?)"
             " ON CONFLICT(tab_id) DO UPDATE SET process_id = excluded.process_id,"
@@ -52,6 +45,18 @@ class Leases:
         connection.exec_driver_sql(
             "DELETE FROM leases WHERE tab_id = ? AND process_id = ?", (tab_id, self.process_id)
         )
+
+    def refuse_elsewhere(self, connection: Connection, tab_ids: Iterable[str]) -> None:
+        """Raises LeaseHeld where another living process works in one of these."""
+        wanted = set(tab_ids)
+        rows = connection.exec_driver_sql(
+            "SELECT tab_id, process_id, title FROM leases JOIN tabs ON tabs.id = tab_id"
+            " WHERE process_id != ?",
+            (self.process_id,),
+        ).all()
+        for tab_id, holder, title in rows:
+            if tab_id in wanted and self._is_alive(holder):
+                raise _held(holder, f"the conversation “{title}”" if title else "a conversation")
 
     def release_all(self, connection: Connection) -> None:
         connection.exec_driver_sql("DELETE FROM leases WHERE process_id = ?", (self.process_id,))
@@ -84,3 +89,22 @@ class Leases:
 
     def _path_of(self, process_id: str) -> Path:
         return self._run / f"{process_id}.lock"
+
+
+def _held(holder: str, place: str) -> LeaseHeld:
+    return LeaseHeld(
+        f"Another Nacre (process {holder.partition('-')[0]}) is working in {place}.",
+        way_out="Wait until it is done, or stop it there.",
+        detail=holder,
+    )
+
+
+def _refuse_in_bin(connection: Connection, tab_id: str) -> None:
+    """Raises InBin, or UnknownConversation."""
+    found = connection.exec_driver_sql(
+        "SELECT trashed_at FROM tabs WHERE id = ? AND purged_at IS NULL", (tab_id,)
+    ).first()
+    if found is None:
+        raise UnknownConversation("No conversation has this id.", detail=tab_id)
+    if found[0] is not None:
+        raise InBin(tab_id)

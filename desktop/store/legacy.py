@@ -18,8 +18,8 @@ from pathlib import Path
 from typing import Any, Literal, TypeVar, cast
 
 from desktop.core.errors import UnknownFolder
-from desktop.store.catalogue import folder_kind, folder_name
 from desktop.store.codec import clean
+from desktop.store.folders import display_name, folder_kind, folder_name
 
 T = TypeVar("T")
 RecordKind = Literal["projects", "workspaces", "agents"]
@@ -66,7 +66,7 @@ class Place:
 
     @property
     def name(self) -> str:
-        return Path(self.directory).name or self.directory
+        return display_name(self.directory)
 
 
 @dataclass(frozen=True, slots=True)

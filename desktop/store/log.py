@@ -6,23 +6,29 @@
 import logging
 import os
 from collections.abc import Callable
-from functools import partial
 from pathlib import Path
 from typing import Any
 
 from sqlalchemy import Connection
 
+from desktop.core.backups import BackupNotes
 from desktop.core.errors import StoreError, StoreReadOnly
-from desktop.store import doctor, schema
+from desktop.core.records import Storage
+from desktop.store import doctor, kept_backups, schema, storage
 from desktop.store.blobs import Blobs
 from desktop.store.catalogue import SqlCatalogue
 from desktop.store.connection import Mode
+from desktop.store.homes import Homes
 from desktop.store.lanes import Lanes
 from desktop.store.leases import Leases
+from desktop.store.merging import merge
+from desktop.store.purging import Purging
 from desktop.store.reads import LogPages
 from desktop.store.records import LegacyRecords
 from desktop.store.search import SqlSearch
 from desktop.store.session import SqlSession
+from desktop.store.timeline import AgentTimelineStore
+from desktop.store.upkeep import Upkeep
 
 logger = logging.getLogger(__name__)
 
@@ -55,11 +61,19 @@ class Log:
             database, read_mode=read_mode, busy_ms=busy_ms, on_catalogue_change=on_catalogue_change
         )
         self._leases = Leases(run, new_id=new_id, now_ms=now_ms)
-        self._tidied_writes = 0
         self.reader = LogPages(self._lanes, self._blobs)
+        self.timeline = AgentTimelineStore(self.reader)
         self.search = SqlSearch(self._lanes)
+        purging = Purging(self._lanes)
+        self.upkeep = Upkeep(self._lanes, database, self._blobs, purging=purging, busy_ms=busy_ms)
+        self.homes = Homes(self._lanes)
         self.catalogue = SqlCatalogue(
-            self._lanes, scratch=database.parent / "scratch", new_id=new_id, now_ms=now_ms
+            self._lanes,
+            self._leases,
+            purging=purging,
+            scratch=database.parent / "scratch",
+            new_id=new_id,
+            now_ms=now_ms,
         )
         self.legacy = LegacyRecords(self._lanes, database, now_ms=now_ms, busy_ms=busy_ms)
 
@@ -105,26 +119,17 @@ class Log:
 
     async def doctor(self) -> dict[str, Any]:
         """A check-up of the whole file; may take long (see `doctor.examine`)."""
-        return await self._lanes.load(lambda connection: doctor.examine(connection, self.database))
+        return await self._lanes.oversee(
+            lambda connection: doctor.examine(connection, self.database, self._blobs)
+        )
 
-    @property
-    def is_untidy(self) -> bool:
-        """Whether something was written since `tidy` last found all merged."""
-        return not self.is_read_only and self._lanes.writes != self._tidied_writes
+    async def backup_notes(self) -> BackupNotes:
+        """What is remembered of the backups that were made."""
+        return await self._lanes.read(kept_backups.notes)
 
-    async def tidy(self, pages: int) -> bool:
-        """One step of merging the search index, of about `pages` pages; whether more is to do.
-
-        New rows leave small pieces in the index, so that no append has to merge them. Nothing is
-        done where nothing was written since the last step that found all merged.
-        """
-        if not self.is_untidy:
-            return False
-        seen = self._lanes.writes
-        if await self._lanes.write(partial(_merge, pages=pages)):
-            return True
-        self._tidied_writes = seen + 1  # this step counts as a write itself
-        return False
+    async def storage(self) -> Storage:
+        """What every conversation takes on disk; may take a while."""
+        return await storage.measure(self._lanes, self.database, self._blobs)
 
     async def close(self) -> None:
         """Waits for what was queued, lets the leases go, folds the write-ahead log in.
@@ -145,22 +150,8 @@ class Log:
         raw.execute(f"PRAGMA busy_timeout={CLOSING_BUSY_MS}")
         with connection.begin():
             self._leases.release_all(connection)
-            _merge(connection, pages=CLOSING_PAGES)
+            merge(connection, pages=CLOSING_PAGES)
         raw.execute("PRAGMA wal_checkpoint(TRUNCATE)")
-
-
-def _merge(connection: Connection, *, pages: int) -> bool:
-    """Merges pieces of the search index; whether there was something to merge.
-
-    SQLite's own sign for "nothing to do" is fewer than two changes.
-    """
-    raw = connection.connection.driver_connection
-    assert raw is not None
-    before = raw.total_changes
-    connection.exec_driver_sql(
-        "INSERT INTO chunks_search(chunks_search, rank) VALUES ('merge', ?)", (pages,)
-    )
-    return raw.total_changes - before >= 2
 
 
 def _may_write(database: Path) -> bool:

@@ -31,15 +31,28 @@ _OLDER = f"SELECT {_COLUMNS} FROM chunks WHERE tab_id = ? AND seq < ? ORDER BY s
 _NEWER = (
     f"SELECT {_COLUMNS} FROM chunks WHERE tab_id = ? AND seq > ? AND seq <= ? ORDER BY seq LIMIT ?"
 )
+_LOWEST = "SELECT min(seq) FROM chunks WHERE tab_id = ? AND seq <= ?"
+_HIGHEST = "SELECT max(seq) FROM chunks WHERE tab_id = ? AND seq <= ?"
 _NO_END = 2**62
+
+
+# From a tab up to its root; a ring in a damaged file ends where it closes.
+_LINE = (
+    "WITH RECURSIVE line(id, forked_from, at) AS ("
+    "SELECT id, forked_from, coalesce(forked_at_seq, 0) FROM tabs"
+    " WHERE id = ? AND purged_at IS NULL"
+    " UNION SELECT t.id, t.forked_from, coalesce(t.forked_at_seq, 0)"
+    " FROM line JOIN tabs t ON t.id = line.forked_from) SELECT id, forked_from, at FROM line"
+)
 
 
 @dataclass(frozen=True, slots=True)
 class Stretch:
-    """A piece of a log: the rows of `tab_id` up to and with seq `end`."""
+    """A piece of a log: the rows of `tab_id` behind seq `after`, up to and with seq `end`."""
 
     tab_id: str
-    end: int = _NO_END
+    after: int
+    end: int
 
 
 class LogPages:
@@ -76,19 +89,19 @@ class LogPages:
 
 
 def lineage(connection: Connection, tab_id: str) -> tuple[Stretch, ...]:
-    """The stretches that make the tab's log, oldest first; raises UnknownConversation."""
+    """The stretches that make the tab's log, oldest first; raises UnknownConversation.
+
+    A purged conversation is unknown; what forks of it read is still there for them.
+    """
     found: list[Stretch] = []
-    id_: str | None = tab_id
+    rows = connection.exec_driver_sql(_LINE, (tab_id,)).all()
+    missing = rows[-1][1] if rows else tab_id
+    if missing is not None:
+        raise UnknownConversation("No conversation has this id.", detail=missing)
     end = _NO_END
-    while id_ is not None:
-        row = connection.exec_driver_sql(
-            "SELECT forked_from, forked_at_seq FROM tabs WHERE id = ?", (id_,)
-        ).first()
-        if row is None:
-            raise UnknownConversation("No conversation has this id.", detail=id_)
-        found.append(Stretch(id_, end))
-        id_, forked_at = row
-        end = min(end, forked_at or 0)
+    for id_, _, at_seq in rows:
+        found.append(Stretch(id_, at_seq, end))
+        end = min(end, at_seq)
     return tuple(reversed(found))
 
 
@@ -204,9 +217,10 @@ def _older(
     for stretch in reversed(line):
         if len(found) >= limit:
             break
-        found += connection.exec_driver_sql(
-            _OLDER, (stretch.tab_id, min(before, stretch.end + 1), limit - len(found))
-        ).all()
+        if stretch.after < before - 1:
+            found += connection.exec_driver_sql(
+                _OLDER, (stretch.tab_id, min(before, stretch.end + 1), limit - len(found))
+            ).all()
     found.reverse()
     return found
 
@@ -218,9 +232,10 @@ def _newer(
     for stretch in line:
         if len(found) >= limit:
             break
-        found += connection.exec_driver_sql(
-            _NEWER, (stretch.tab_id, after, stretch.end, limit - len(found))
-        ).all()
+        if stretch.end > after:
+            found += connection.exec_driver_sql(
+                _NEWER, (stretch.tab_id, after, stretch.end, limit - len(found))
+            ).all()
     return found
 
 
@@ -238,13 +253,14 @@ def _around(
 
 def _bounds(connection: Connection, line: Sequence[Stretch]) -> tuple[int, int]:
     """The first and the last seq of the log; (0, 0) for an empty one."""
-    first, last = 0, 0
+    first = _first_of(connection, line, _LOWEST)
+    return first, _first_of(connection, line[::-1], _HIGHEST) if first else 0
+
+
+def _first_of(connection: Connection, line: Sequence[Stretch], sql: str) -> int:
+    """The answer of the first stretch that has rows; 0 where none has."""
     for stretch in line:
-        low, high = connection.exec_driver_sql(
-            "SELECT (SELECT min(seq) FROM chunks WHERE tab_id = ?1 AND seq <= ?2),"
-            " (SELECT max(seq) FROM chunks WHERE tab_id = ?1 AND seq <= ?2)",
-            (stretch.tab_id, stretch.end),
-        ).one()
-        first = first or low or 0
-        last = high or last
-    return first, last
+        found = connection.exec_driver_sql(sql, (stretch.tab_id, stretch.end)).scalar_one()
+        if found is not None:
+            return found
+    return 0

@@ -14,7 +14,7 @@ from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
 
-from sqlalchemy import Connection, Table, func, insert, select
+from sqlalchemy import Column, Connection, Table, func, insert, select, update
 
 from desktop.store import failures
 from desktop.store.codec import to_json
@@ -174,6 +174,7 @@ def _take_workspaces(
             times=one.times,
         )
         imported += 1
+    _archive_with(connection, WORKSPACES, WORKSPACES.c.project_id, PROJECTS)
     return Taken(imported, len(files.workspaces) - imported), tuple(notes)
 
 
@@ -207,11 +208,24 @@ def _take_agents(connection: Connection, *, records: tuple[LegacyAgent, ...], mo
             for position, one in enumerate(new, start=first)
         ],
     )
+    _archive_with(connection, TABS, TABS.c.workspace_id, WORKSPACES)
     connection.execute(
         insert(SNAPSHOTS),
         [_snapshot_row(one, workspaces[one.place.directory], model=model) for one in new],
     )
     return Taken(len(new), len(records) - len(new))
+
+
+def _archive_with(
+    connection: Connection, table: Table, folder_id: "Column[int]", folders: Table
+) -> None:
+    """What stands in an archived folder would be in no list, so it is archived with the folder."""
+    time = select(folders.c.archived_at).where(folders.c.id == folder_id).scalar_subquery()
+    connection.execute(
+        update(table)
+        .where(table.c.archived_at.is_(None), time.isnot(None))
+        .values(archived_at=time)
+    )
 
 
 def _tab_row(agent: LegacyAgent, workspace_id: int, *, position: int) -> dict[str, object]:

@@ -17,7 +17,7 @@ from sqlalchemy import Connection
 
 from desktop.core.errors import NewerSchema, StoreDamaged, StoreReadOnly
 from desktop.store import failures, triggers
-from desktop.store.connection import Mode, connect, engine
+from desktop.store.connection import Mode, connect, engine, write_ahead_log
 from desktop.store.tables import SCHEMA
 
 MIGRATIONS = Path(__file__).parent / "migrations"
@@ -79,7 +79,7 @@ def refuse_newer(database: Path, version: int | None) -> None:
 
 
 def _read_mode(database: Path, *, busy_ms: int) -> Mode:
-    wal = database.with_name(database.name + "-wal")
+    wal = write_ahead_log(database)
     if not _is_shared(database) and (not wal.exists() or wal.stat().st_size == 0):
         return "sealed"
     with closing(connect(database, "read-only", busy_ms=busy_ms)) as connection:

@@ -6,6 +6,7 @@ so it makes no difference where a read happened to cut them (FIELD F-R11, F-T09)
 """
 
 import re
+import shutil
 import threading
 import unicodedata
 from dataclasses import dataclass
@@ -198,13 +199,16 @@ class Drain:
     """Takes the bytes of one command, from any thread; after `close` it takes no more.
 
     Up to `cap` bytes stay in memory; from then on everything goes to `spool` too, up to
-    `spool_cap` bytes; what comes after is counted only.
+    `spool_cap` bytes; what comes after is counted only. A disk with less than `least_free` bytes
+    free gets no new spool, and none takes more than what is above that (SPEC U08).
     """
 
-    def __init__(self, spool: Path, *, cap: int, spool_cap: int) -> None:
+    def __init__(self, spool: Path, *, cap: int, spool_cap: int, least_free: int = 0) -> None:
         self._spool = spool
         self._cap = cap
         self._spool_cap = spool_cap
+        self._least_free = least_free
+        self._is_refused = False
         self._head = bytearray()
         self._tail = bytearray()
         self._file: BinaryIO | None = None
@@ -252,6 +256,11 @@ class Drain:
     @property
     def spool_note(self) -> str:
         """A sentence when the file does not hold all of it; empty otherwise."""
+        if self._is_refused:
+            return (
+                f"Less than {readable(self._least_free)} are free on the disk, so the middle of"
+                " the output was not kept."
+            )
         if self._spool_failed:
             return "The disk could not take all of the output."
         if self._spooled and self._spooled < self.size:
@@ -265,11 +274,16 @@ class Drain:
             del self._tail[: -_TAIL_FACTOR * self._cap]
 
     def _write(self, chunk: bytes) -> None:
-        if self._spool_failed:
+        if self._spool_failed or self._is_refused:
             return
         try:
             if self._file is None:
                 self._spool.parent.mkdir(parents=True, exist_ok=True)
+                room = shutil.disk_usage(self._spool.parent).free - self._least_free
+                if room < 0:
+                    self._is_refused = True
+                    return
+                self._spool_cap = min(self._spool_cap, room)
                 self._file = self._spool.open("xb", buffering=0)
                 self._put(bytes(self._head))
             self._put(chunk)

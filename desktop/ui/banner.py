@@ -1,4 +1,8 @@
-"""A strip for what the person must know and can close: a sentence, Details with Copy (LOOK.md)."""
+"""A strip for what the person must know and can close: a sentence, Details with Copy (LOOK.md).
+
+A message is shown until the next one. A notice stands: it comes back once the message over it is
+closed, and goes when it is closed itself or when what it tells is no longer so.
+"""
 
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QGuiApplication
@@ -15,57 +19,85 @@ from PySide6.QtWidgets import (
 
 from desktop.ui.theme import Theme
 
+_MESSAGE = ""
+
 
 class Banner(QFrame):
-    """Shows the newest message; hidden, and hardly made, while there is none."""
+    """Shows the newest message or notice; hidden, and hardly made, while there is none."""
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setObjectName("banner")
         self._theme = theme
-        self._text = ""
+        # By key, the newest last; a message has no key of its own.
+        self._said: dict[str, tuple[str, str]] = {}
         self._parts: _Parts | None = None
         self.hide()
 
     def say(self, sentence: str, detail: str = "") -> None:
-        """Shows a sentence; an empty one takes the strip away."""
-        self._text = sentence
-        if not sentence:
-            self.hide()
-            return
-        if self._parts is None:
-            self._parts = _Parts(self, self._theme)
-        self._parts.say(sentence, detail)
-        self.show()
+        """Shows a message in place of the last one; an empty one takes it away."""
+        self.stand(_MESSAGE, sentence, detail)
+
+    def stand(self, key: str, sentence: str, detail: str = "") -> None:
+        """Shows a notice in place of the one with the same key; an empty one takes it away."""
+        self._said.pop(key, None)
+        if sentence:
+            self._said[key] = (sentence, detail)
+        self._show_newest()
+
+    def close_newest(self) -> None:
+        """The person has read what stands there; what stood under it is shown."""
+        if self._said:
+            self._said.popitem()
+        self._show_newest()
 
     @property
     def text(self) -> str:
         """What it says now, '' while hidden."""
-        return self._text if not self.isHidden() else ""
+        return next(reversed(self._said.values()))[0] if self._said else ""
+
+    @property
+    def message(self) -> str:
+        """The message, also while a notice stands over it; '' without one."""
+        return self._said.get(_MESSAGE, ("", ""))[0]
+
+    def _show_newest(self) -> None:
+        if not self._said:
+            self.hide()
+            return
+        if self._parts is None:
+            self._parts = _Parts(self, self._theme)
+        sentence, detail = next(reversed(self._said.values()))
+        self._parts.say(sentence, detail, under=len(self._said) - 1)
+        self.show()
 
 
 class _Parts:
     """The widgets of a banner that has something to say."""
 
-    def __init__(self, banner: QFrame, theme: Theme) -> None:
+    def __init__(self, banner: Banner, theme: Theme) -> None:
         column = QVBoxLayout(banner)
         column.setContentsMargins(theme.space_12, theme.space_8, theme.space_8, theme.space_8)
         row = QHBoxLayout()
         row.setSpacing(theme.space_8)
+        self._banner = banner
         self._sentence = QLabel(banner)
         self._sentence.setObjectName("bannerText")
         self._sentence.setTextFormat(Qt.TextFormat.PlainText)
         self._sentence.setWordWrap(True)
+        self._under = QLabel(banner)
+        self._under.setProperty("muted", True)
         self._more = QPushButton(banner.tr("Details"), banner)
         self._more.setCheckable(True)
         self._copy = QPushButton(banner.tr("Copy"), banner)
-        close = QToolButton(banner)
-        close.setText("✕")
-        close.setAutoRaise(True)
-        close.setAccessibleName(banner.tr("Close this message"))
+        self._close = QToolButton(banner)
+        self._close.setObjectName("bannerClose")
+        self._close.setText("✕")
+        self._close.setAutoRaise(True)
+        self._close.setAccessibleName(banner.tr("Close this message"))
         row.addWidget(self._sentence, 1)
-        for button in (self._more, self._copy, close):
-            row.addWidget(button)
+        for part in (self._under, self._more, self._copy, self._close):
+            row.addWidget(part)
         self._detail = QPlainTextEdit(banner)
         self._detail.setReadOnly(True)
         self._detail.setProperty("monospace", True)
@@ -76,10 +108,13 @@ class _Parts:
         column.addWidget(self._detail)
         self._more.toggled.connect(self._detail.setVisible)
         self._copy.clicked.connect(self._to_clipboard)
-        close.clicked.connect(banner.hide)
+        self._close.clicked.connect(banner.close_newest)
 
-    def say(self, sentence: str, detail: str) -> None:
+    def say(self, sentence: str, detail: str, *, under: int) -> None:
+        """`under` is how many more wait until this one is closed."""
         self._sentence.setText(sentence)
+        self._under.setText(self._banner.tr("%n more", "", under))
+        self._under.setVisible(under > 0)
         self._detail.setPlainText(detail)
         self._more.setChecked(False)
         self._more.setVisible(bool(detail))

@@ -121,6 +121,10 @@ class MainWindow(QMainWindow):
         """A message over the whole window."""
         self.banner.say(sentence, detail)
 
+    def stand(self, key: str, sentence: str, detail: str = "") -> None:
+        """A notice that stays until the person closes it, or it is taken away by an empty one."""
+        self.banner.stand(key, sentence, detail)
+
     def show_theme(self, theme: Theme) -> None:
         """The application has been dressed anew; what paints itself follows."""
         self._theme = theme
@@ -136,7 +140,7 @@ class MainWindow(QMainWindow):
 
     def _is_settled(self) -> bool:
         if self._desk is None:
-            return self.banner.isVisible()
+            return bool(self.banner.message)
         page = self.area.current
         return page is None or (page.pane.loaded and page.pane.rendered)
 

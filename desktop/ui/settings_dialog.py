@@ -133,7 +133,7 @@ class SettingsDialog(QDialog):
                 spin.setKeyboardTracking(False)
                 spin.valueChanged.connect(lambda number: self._change(setting, number, error))
                 return spin
-            case "text":
+            case "text" | "folder":
                 line = QLineEdit(str(value), self)
                 line.editingFinished.connect(
                     lambda: self._change(setting, line.text().strip(), error)

@@ -7,6 +7,8 @@ import base64
 import binascii
 import json
 import logging
+import os
+from contextlib import suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
@@ -35,7 +37,7 @@ def read_cache(path: Path) -> WindowCache:
     """What the file holds, as far as it is usable; never raises."""
     try:
         held = json.loads(path.read_text("utf-8"))
-    except (OSError, ValueError):
+    except (OSError, ValueError, RecursionError):
         return WindowCache()
     if not isinstance(held, dict):
         return WindowCache()
@@ -48,9 +50,14 @@ def read_cache(path: Path) -> WindowCache:
 
 def write_cache(path: Path, cache: WindowCache) -> None:
     """Whole or not at all; a folder that can't be written costs the window's place only."""
-    fresh = path.with_suffix(".new")
+    fresh = path.with_name(f"{path.name}.{os.getpid()}.new")
     try:
-        fresh.write_text(json.dumps(asdict(cache)), "utf-8")
+        with fresh.open("w", encoding="utf-8") as file:
+            json.dump(asdict(cache), file)
+            file.flush()
+            os.fsync(file.fileno())
         fresh.replace(path)
     except OSError as error:
         _LOG.info("the window's cache was not kept: %s", error)
+        with suppress(OSError):
+            fresh.unlink(missing_ok=True)

@@ -26,6 +26,11 @@ def place(body: dict[str, Any]) -> None:
             _mark(block)
 
 
+def has_previous_end(messages: Sequence[dict[str, Any]]) -> bool:
+    """Whether the last request's end, as it would be marked, lies in these messages."""
+    return _last_markable(messages[: _end_of_previous(messages)]) is not None
+
+
 def _end_of_previous(messages: Sequence[dict[str, Any]]) -> int:
     for at in range(len(messages) - 1, -1, -1):
         if messages[at]["role"] == "assistant":

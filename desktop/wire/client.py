@@ -12,7 +12,7 @@ from concurrent.futures import Future
 from functools import partial
 from typing import Any, cast
 
-from desktop.core.chunks import LogChunk, Stamp, ToolCall
+from desktop.core.chunks import LogChunk, Stamp
 from desktop.core.events import (
     BlockStarted,
     Failure,
@@ -25,8 +25,8 @@ from desktop.core.model import ModelInfo, RequestOptions
 from desktop.wire import failures, retry
 from desktop.wire.endpoint import Endpoint
 from desktop.wire.failures import RequestFailed
+from desktop.wire.growing import GrowingRequest
 from desktop.wire.models import ModelTable
-from desktop.wire.request import build, serialise
 from desktop.wire.stream import Reader
 from desktop.wire.transport import Pipe, Transport
 
@@ -34,6 +34,8 @@ NO_KEY = "none"
 MODELS_PAGE = 1000
 PAGES = 10
 PROBE_MODEL = "claude-haiku-5-5"
+# Conversations whose last request is kept as bytes, to grow the next one from.
+REMEMBERED = 8
 EXPECTED = frozenset({"data", "input_tokens", "content"})
 INCONCLUSIVE = frozenset({"not_found", "not_a_server", "bad_request"})
 
@@ -66,6 +68,7 @@ class AnthropicModel:
         self._pause = pause
         self._account = endpoint.account(key())
         self._client: Any = None
+        self._growing: dict[str, GrowingRequest] = {}
 
     def stamp(self, model: str) -> Stamp:
         return Stamp(self._account, model)
@@ -102,6 +105,7 @@ class AnthropicModel:
         if not listed:
             return self._models.infos()
         self._models = table
+        self._growing = {}
         return listed
 
     async def check(self) -> Failure | None:
@@ -121,8 +125,9 @@ class AnthropicModel:
         self, rows: tuple[LogChunk, ...], options: RequestOptions, emit: Emit
     ) -> None:
         """On the transport's thread: builds, sends, reads, and tries again while it may."""
-        body = serialise(build(rows, options, models=self._models, stamp=self.stamp(options.model)))
-        taken = [row.data.call_id for row in rows if isinstance(row.data, ToolCall)]
+        growing = self._growing_for(rows)
+        body = growing.next(rows, options, self.stamp(options.model))
+        taken = growing.call_ids
         attempt = 0
         while True:
             attempt += 1
@@ -159,6 +164,15 @@ class AnthropicModel:
         if failure is None:
             emit(ending)
         return failure
+
+    def _growing_for(self, rows: Sequence[LogChunk]) -> GrowingRequest:
+        """The conversation's request so far; of those that were not asked of late, none is kept."""
+        tab_id = rows[0].tab_id if rows else ""
+        found = self._growing.pop(tab_id, None) or GrowingRequest(self._models)
+        self._growing[tab_id] = found
+        if len(self._growing) > REMEMBERED:
+            self._growing.pop(next(iter(self._growing)))
+        return found
 
     def _connected(self) -> Any:
         """The SDK's client, made when it is first needed. Raises RequestFailed."""

@@ -21,6 +21,7 @@ from typing import Any
 import pytest
 
 from desktop.settings import TOOL_OUTPUT_LIMIT
+from tests.e2e.disk import fill, locked, remount, small_disk
 from tests.e2e.nacre import SECONDS, Ended, Home, ended
 from tests.fakes.messages_api import MessagesServer, Reply, assert_extends, reply, text, tool_use
 
@@ -336,17 +337,6 @@ def chatty() -> list[Reply]:
     return [reply(f"Answer {number}.") for number in range(1, 6)]
 
 
-@contextlib.contextmanager
-def locked(database: Path) -> Generator[None]:
-    """Another program holds the database for writing."""
-    with contextlib.closing(sqlite3.connect(database, isolation_level=None)) as connection:
-        connection.execute("begin immediate")
-        try:
-            yield
-        finally:
-            connection.execute("rollback")
-
-
 def ended_within(process: "subprocess.Popen[str]", seconds: float) -> Ended | None:
     """The process if it ends within so many seconds."""
     try:
@@ -354,35 +344,6 @@ def ended_within(process: "subprocess.Popen[str]", seconds: float) -> Ended | No
     except subprocess.TimeoutExpired:
         return None
     return Ended(process.returncode, out, err)
-
-
-@contextlib.contextmanager
-def small_disk(folder: Path, size: str) -> Generator[None]:
-    """The folder is a disk of its own of this size."""
-    if not sys.platform.startswith("linux") or os.geteuid() != 0:
-        pytest.skip("only root on Linux may mount a small disk")
-    folder.mkdir(mode=0o700)
-    command = ["mount", "-t", "tmpfs", "-o", f"size={size},mode=0700", "tmpfs", str(folder)]
-    mounted = subprocess.run(command, capture_output=True, text=True, check=False)
-    if mounted.returncode != 0:
-        pytest.skip(f"no small disk here: {mounted.stderr.strip()}")
-    try:
-        yield
-    finally:
-        subprocess.run(["umount", "-l", str(folder)], check=True)
-
-
-def remount(folder: Path, how: str) -> None:
-    subprocess.run(["mount", "-o", f"remount,{how}", str(folder)], check=True)
-
-
-def fill(path: Path) -> None:
-    """Writes until nothing more fits on the disk."""
-    with path.open("wb", buffering=0) as file:
-        for piece in (b"\0" * 65536, b"\0" * 4096):
-            with contextlib.suppress(OSError):
-                while file.write(piece):
-                    pass
 
 
 @contextlib.contextmanager
@@ -408,3 +369,20 @@ def memory_watched(process: "subprocess.Popen[str]") -> Generator[list[int]]:
     finally:
         over.set()
         watcher.join()
+
+
+def test_a_damaged_file_is_found_in_the_background_and_the_turn_goes_on(home: Home) -> None:
+    """F-S02: every open has the file looked over; what can be read stays readable."""
+    with MessagesServer([reply("One."), reply("Two.")]) as server:
+        there = replace(home, base_url=server.base_url)
+        assert there.run("hello").code == 0
+        (root,) = home.rows("SELECT rootpage FROM sqlite_master WHERE name = 'bookmarks'")
+        (size,) = home.rows("PRAGMA page_size")
+        with home.database.open("r+b") as file:
+            file.seek((root[0] - 1) * size[0])
+            file.write(b"\xff" * size[0])
+        found = go_on(there, "and on")
+    assert_calm(home, found)
+    assert found.code == 0
+    assert f"{home.database} is damaged" in found.err
+    assert "nacre doctor" in found.err

@@ -7,14 +7,16 @@ another layer may stand on it. `fail_next` makes the next write fail as a full d
 
 import hashlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from pathlib import Path
+from typing import Literal
 
-from desktop.core.chunks import LogChunk, NewChunk, Role, Stamp, System, Text, Type
-from desktop.core.conversation import LoadedSession, split_dangling
-from desktop.core.errors import LeaseHeld, StoreError, UnknownConversation, UnknownFolder
+from desktop.core.chunks import LogChunk, NewChunk, Role, Stamp, Text, Type
+from desktop.core.conversation import LoadedSession, is_message, split_dangling
+from desktop.core.errors import InBin, LeaseHeld, StoreError, UnknownFolder
 from desktop.core.permissions import Rule
 from desktop.core.records import (
+    Branch,
     CatalogueView,
     Page,
     Project,
@@ -29,19 +31,10 @@ from desktop.core.records import (
 )
 from desktop.core.status import QueuedMessage
 from desktop.store.codec import search_text
-
-
-@dataclass(slots=True)
-class _Conversation:
-    tab: Tab
-    chunks: list[LogChunk] = field(default_factory=list[LogChunk])
-    requests: dict[str, RequestRecord] = field(default_factory=dict[str, RequestRecord])
-    queue: list[QueuedMessage] = field(default_factory=list[QueuedMessage])
-    revision: int = 0
-    snapshot: Snapshot | None = None
-    draft: str = ""
-    holder: str = ""
-    ordinals: dict[str, int] = field(default_factory=dict[str, int])
+from desktop.store.timeline import AgentTimelineStore
+from tests.fakes import branches
+from tests.fakes.archive import MemoryArchive
+from tests.fakes.branches import Conversation
 
 
 class MemoryLog:
@@ -64,11 +57,12 @@ class MemoryLog:
         self.now_ms = now_ms
         self.new_id = new_id
         self.process_id = process_id
-        self.conversations: dict[str, _Conversation] = {}
+        self.conversations: dict[str, Conversation] = {}
         self.blobs = blobs
         self.failures: list[StoreError] = []
         self.catalogue = MemoryCatalogue(self, on_catalogue_change, scratch)
         self.reader = MemoryReader(self)
+        self.timeline = AgentTimelineStore(self.reader)
         self.search = MemorySearch(self)
 
     def session(self, tab_id: str) -> "MemorySession":
@@ -84,13 +78,10 @@ class MemoryLog:
 
     def chunks(self, tab_id: str) -> tuple[LogChunk, ...]:
         """What the log holds now, for a test's asserts."""
-        return tuple(self.find(tab_id).chunks)
+        return tuple(self.find(tab_id).rows)
 
-    def find(self, tab_id: str) -> _Conversation:
-        found = self.conversations.get(tab_id)
-        if found is None:
-            raise UnknownConversation("No conversation has this id.", detail=tab_id)
-        return found
+    def find(self, tab_id: str) -> Conversation:
+        return branches.find(self.conversations, tab_id)
 
     def writing(self) -> None:
         """Every write passes here."""
@@ -116,6 +107,7 @@ class MemorySession:
     def _append(self, chunks: Sequence[NewChunk]) -> Receipt:
         held = self._log.find(self._tab_id)
         known = {chunk.id for one in self._log.conversations.values() for chunk in one.chunks}
+        head = len(held.rows)
         if len(known | {new.id for new in chunks}) != len(known) + len(chunks):
             raise StoreError("A row with this id is already in the log.")
         now = self._log.now_ms()
@@ -123,7 +115,7 @@ class MemorySession:
             LogChunk(
                 id=new.id,
                 tab_id=self._tab_id,
-                seq=len(held.chunks) + place,
+                seq=head + place,
                 turn_id=new.turn_id,
                 step=new.step,
                 role=new.role,
@@ -135,18 +127,22 @@ class MemorySession:
         )
         base = held.revision
         held.chunks.extend(rows)
-        held.ordinals |= {row.id: len(known) + place for place, row in enumerate(rows, start=1)}
+        last = max(
+            (n for one in self._log.conversations.values() for n in one.ordinals.values()),
+            default=0,
+        )
+        held.ordinals |= {row.id: last + place for place, row in enumerate(rows, start=1)}
         held.revision += len(rows)
-        if any(_is_message(row) for row in rows):
+        if any(is_message(row) for row in rows):
             held.tab = replace(held.tab, last_message_at=now)
             self._log.catalogue.changed()
         return Receipt(self._tab_id, base, held.revision, chunks=rows)
 
     async def load(self) -> LoadedSession:
-        return split_dangling(self._log.find(self._tab_id).chunks)
+        return split_dangling(self._log.find(self._tab_id).rows)
 
     async def active_model(self) -> Stamp | None:
-        for chunk in reversed(self._log.find(self._tab_id).chunks):
+        for chunk in reversed(self._log.find(self._tab_id).rows):
             if chunk.stamp != Stamp():
                 return chunk.stamp
         return None
@@ -211,6 +207,8 @@ class MemorySession:
 
     async def acquire_lease(self) -> None:
         held = self._log.find(self._tab_id)
+        if held.tab.trashed_at is not None:
+            raise InBin(self._tab_id)
         if held.holder not in ("", self._log.process_id):
             raise LeaseHeld(
                 "Another Nacre is working in this conversation.",
@@ -250,7 +248,8 @@ class MemoryReader:
         around: int | None = None,
     ) -> Page:
         held = self._log.find(tab_id)
-        total = len(held.chunks)
+        chunks = held.rows
+        total = len(chunks)
         if before is not None:
             end = min(max(before - 1, 0), total)
             start = max(end - limit, 0)
@@ -264,7 +263,7 @@ class MemoryReader:
             end = total
             start = max(end - limit, 0)
         return Page(
-            rows=tuple(held.chunks[start:end]),
+            rows=tuple(chunks[start:end]),
             total=total,
             has_older=start > 0,
             has_newer=end < total,
@@ -317,14 +316,15 @@ class MemorySearch:
         has_more = 0 < len(hits) < len(found)
         return SearchPage(hits, SearchPlace(hits[-1].ordinal) if has_more else None)
 
-    def _hits(self, held: _Conversation, words: Sequence[str]) -> Iterator[SearchHit]:
+    def _hits(self, held: Conversation, words: Sequence[str]) -> Iterator[SearchHit]:
         for chunk in held.chunks:
             text = (search_text(chunk.data) or "").casefold()
-            if all(word in text for word in words):
+            named = branches.namesake(self._log.conversations, chunk.id)
+            if named is not None and all(word in text for word in words):
                 yield SearchHit(
                     ordinal=held.ordinals[chunk.id],
-                    tab_id=held.tab.id,
-                    title=held.tab.title,
+                    tab_id=named,
+                    title=self._log.find(named).tab.title,
                     directory=self._log.catalogue.directory(held.tab.workspace_id),
                     seq=chunk.seq,
                     role=chunk.role,
@@ -349,6 +349,27 @@ class MemoryCatalogue:
         self._rules: dict[int, set[Rule]] = {}
         self._settings: dict[str, str] = {}
         self._revision = 0
+        archive = MemoryArchive(
+            log.conversations,
+            self._projects,
+            self._workspaces,
+            find=log.find,
+            process_id=lambda: log.process_id,
+            now_ms=log.now_ms,
+            writing=log.writing,
+            changed=self.changed,
+        )
+        self._archive = archive
+        self.refuse_elsewhere = archive.refuse_elsewhere
+        self.archive_tab = archive.archive_tab
+        self.archive_workspace = archive.archive_workspace
+        self.archive_project = archive.archive_project
+        self.unarchive_tab = archive.unarchive_tab
+        self.unarchive_workspace = archive.unarchive_workspace
+        self.unarchive_project = archive.unarchive_project
+        self.trash_tab = archive.trash_tab
+        self.restore_tab = archive.restore_tab
+        self.trashed_tabs = archive.trashed_tabs
 
     def changed(self) -> None:
         self._revision += 1
@@ -356,7 +377,8 @@ class MemoryCatalogue:
             self._on_change()
 
     async def view(self) -> CatalogueView:
-        tabs = sorted((one.tab for one in self._log.conversations.values()), key=_position)
+        living = [one.tab for one in self._log.conversations.values() if one.is_living]
+        tabs = sorted(living, key=_position)
         return CatalogueView(
             tuple(self._projects), tuple(self._workspaces), tuple(tabs), self._revision
         )
@@ -366,16 +388,37 @@ class MemoryCatalogue:
 
     async def open_workspace(self, directory: Path) -> Workspace:
         self._log.writing()
-        try:
-            real = directory.resolve(strict=True)  # noqa: ASYNC240
-        except (OSError, ValueError, RuntimeError) as error:
-            raise UnknownFolder("There is no such folder.", detail=repr(error)) from error
-        if not real.is_dir():
-            raise UnknownFolder(f"{real} is not a folder.")
+        real = _real_folder(directory)
         for workspace in self._workspaces:
             if workspace.directory == str(real):
-                return workspace
-        return self._make_workspace(str(real), is_git=(real / ".git").exists())
+                return self._in_use(workspace)
+        project = self._project(str(real), is_git=(real / ".git").exists())
+        return self._make_workspace(project.id, str(real), "checkout")
+
+    async def create_project(self, directory: Path) -> Project:
+        self._log.writing()
+        real = _real_folder(directory)
+        return self._project(str(real), is_git=(real / ".git").exists())
+
+    async def create_workspace(
+        self, project_id: int, directory: Path, *, kind: Literal["checkout", "worktree"]
+    ) -> Workspace:
+        self._log.writing()
+        project = self._archive.project(project_id)
+        real = _real_folder(directory)
+        for workspace in self._workspaces:
+            if workspace.directory == str(real):
+                if workspace.project_id != project.id:
+                    raise UnknownFolder(f"{real} is a workspace of another project.")
+                return self._in_use(workspace)
+        self._archive.bring_back_project(project_id)
+        return self._make_workspace(project_id, str(real), kind)
+
+    def _in_use(self, workspace: Workspace) -> Workspace:
+        if workspace.archived_at is not None:
+            self._archive.bring_back(workspace.id)
+            self.changed()
+        return self._archive.workspace(workspace.id)
 
     async def scratch_workspace(self) -> Workspace:
         if self._scratch is not None:
@@ -384,29 +427,41 @@ class MemoryCatalogue:
         for workspace in self._workspaces:
             if workspace.directory == "scratch":
                 return workspace
-        return self._make_workspace("scratch", is_git=False)
+        return self._make_workspace(
+            self._project("scratch", is_git=False).id, "scratch", "checkout"
+        )
 
-    def _make_workspace(self, directory: str, *, is_git: bool) -> Workspace:
+    def _project(self, directory: str, *, is_git: bool) -> Project:
+        for project in self._projects:
+            if project.directory == directory:
+                if project.archived_at is not None:
+                    self._archive.bring_back_project(project.id)
+                    self.changed()
+                return self._archive.project(project.id)
+        number, name = len(self._projects) + 1, Path(directory).name or directory
+        made = Project(number, directory, name, "git" if is_git else "directory")
+        self._projects.append(made)
+        self.changed()
+        return made
+
+    def _make_workspace(
+        self, project_id: int, directory: str, kind: Literal["checkout", "worktree"]
+    ) -> Workspace:
         name = Path(directory).name or directory
-        number = len(self._projects) + 1
-        self._projects.append(Project(number, directory, name, "git" if is_git else "directory"))
-        made = Workspace(number, number, directory, name)
+        made = Workspace(len(self._workspaces) + 1, project_id, directory, name, kind)
         self._workspaces.append(made)
         self.changed()
         return made
 
     async def workspace(self, workspace_id: int) -> Workspace:
-        for workspace in self._workspaces:
-            if workspace.id == workspace_id:
-                return workspace
-        raise UnknownFolder("No workspace has this number.", detail=str(workspace_id))
+        return self._archive.workspace(workspace_id)
 
     def directory(self, workspace_id: int) -> str:
         return next(one.directory for one in self._workspaces if one.id == workspace_id)
 
     async def create_tab(self, workspace_id: int, *, title: str = "") -> Tab:
         self._log.writing()
-        await self.workspace(workspace_id)
+        self._in_use(await self.workspace(workspace_id))
         positions = [one.tab.position for one in self._log.conversations.values()]
         tab = Tab(
             id=self._log.new_id(),
@@ -416,7 +471,7 @@ class MemoryCatalogue:
             is_open=True,
             created_at=self._log.now_ms(),
         )
-        self._log.conversations[tab.id] = _Conversation(tab)
+        self._log.conversations[tab.id] = Conversation(tab)
         self.changed()
         return tab
 
@@ -426,6 +481,11 @@ class MemoryCatalogue:
     async def rename_tab(self, tab_id: str, title: str) -> Tab:
         self._log.writing()
         return self._replace(replace(self._log.find(tab_id).tab, title=title))
+
+    async def name_tab(self, tab_id: str, title: str) -> Tab:
+        self._log.writing()
+        tab = self._log.find(tab_id).tab
+        return tab if tab.title else self._replace(replace(tab, title=title))
 
     async def set_tab_open(self, tab_id: str, *, is_open: bool) -> Tab:
         self._log.writing()
@@ -447,12 +507,37 @@ class MemoryCatalogue:
             self.changed()
         return tab
 
+    async def purge_tab(self, tab_id: str) -> None:
+        self._log.writing()
+        branches.purge(self._log.conversations, tab_id)
+        self.changed()
+
+    async def fork_tab(self, tab_id: str, *, at_seq: int) -> Tab:
+        self._log.writing()
+        made = branches.forked(
+            self._log.conversations,
+            tab_id,
+            at_seq,
+            new_id=self._log.new_id(),
+            now=self._log.now_ms(),
+        )
+        self._log.conversations[made.tab.id] = made
+        self._archive.bring_back(made.tab.workspace_id)
+        self.changed()
+        return made.tab
+
+    async def branches(self, tab_id: str) -> tuple[Branch, ...]:
+        return branches.branches(self._log.conversations, tab_id)
+
     async def snapshot(self, tab_id: str) -> Snapshot | None:
         return self._log.find(tab_id).snapshot
 
     async def save_snapshot(self, snapshot: Snapshot) -> None:
         self._log.writing()
+        await self.workspace(snapshot.workspace_id)
         held = self._log.find(snapshot.tab_id)
+        if held.tab.workspace_id != snapshot.workspace_id:
+            raise UnknownFolder("This conversation is in another workspace.")
         if held.snapshot != snapshot:
             held.snapshot = snapshot
             self.changed()
@@ -487,12 +572,15 @@ class MemoryCatalogue:
         self._log.find(tab_id).draft = text
 
 
+def _real_folder(directory: Path) -> Path:
+    try:
+        real = directory.resolve(strict=True)
+    except (OSError, ValueError, RuntimeError) as error:
+        raise UnknownFolder("There is no such folder.", detail=repr(error)) from error
+    if not real.is_dir():
+        raise UnknownFolder(f"{real} is not a folder.")
+    return real
+
+
 def _position(tab: Tab) -> int:
     return tab.position
-
-
-def _is_message(row: LogChunk) -> bool:
-    """A person's text or the end of a turn: what moves a conversation up in the list."""
-    if isinstance(row.data, System):
-        return row.data.kind == "turn_end"
-    return row.role == "user"

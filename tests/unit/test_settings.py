@@ -1,5 +1,6 @@
 """Preferences as data: every declaration is sound, every row is read or named, none is lost."""
 
+from pathlib import Path
 from typing import get_args
 
 import pytest
@@ -26,6 +27,8 @@ def values_of(setting: AnySetting) -> st.SearchStrategy[Value]:
             return st.sampled_from([choice.value for choice in setting.choices])
         case "text":
             return st.text(st.characters(categories=["L", "N", "P", "S"]), max_size=200)
+        case "folder":
+            return st.sampled_from(["", str(Path.cwd()), str(Path.cwd() / "with blanks in it")])
 
 
 def test_every_key_is_declared_once() -> None:
@@ -136,6 +139,14 @@ def test_a_value_of_another_type_is_not_written(value: Value) -> None:
         settings.render("appearance.font_scale", True)
 
 
+@pytest.mark.parametrize("text", ["backups", "./here", "~/kept", " ", "a:b"])
+def test_a_folder_is_a_full_path_or_nothing(text: str) -> None:
+    with pytest.raises(SettingError) as caught:
+        settings.parse("backup.folder", text)
+    assert "the full path of a folder" in caught.value.way_out
+    assert settings.parse("backup.folder", "") == ""
+
+
 def test_a_key_that_is_not_declared_can_not_be_written() -> None:
     with pytest.raises(SettingError):
         Preferences().changed("no.such", "x")
@@ -163,3 +174,6 @@ def test_the_defaults_are_those_of_the_design() -> None:
     assert settings.SHELL_TIME_LIMIT.maximum == 600
     assert preferences.value(settings.TOOL_OUTPUT_LIMIT) == 1024
     assert [choice.value for choice in settings.PERMISSION_MODE.choices] == LOOK_MODES
+    assert preferences.value(settings.BACKUP_INTERVAL) == "daily"
+    assert preferences.value(settings.BACKUP_KEEP) == 7
+    assert preferences.value(settings.BACKUP_FOLDER) == ""

@@ -82,7 +82,10 @@ class Shell:
         prepared = cast("_Prepared", act.prepared)
         mark = uuid.uuid4().hex
         drain = Drain(
-            scene.spool / f"{mark}.out", cap=scene.result_bytes, spool_cap=scene.spool_bytes
+            scene.spool / f"{mark}.out",
+            cap=scene.result_bytes,
+            spool_cap=scene.spool_bytes,
+            least_free=scene.least_free,
         )
         command = Command(
             prepared.argv,

@@ -2,16 +2,21 @@
 
 import asyncio
 import itertools
+import sqlite3
+import uuid
 from collections.abc import Callable, Coroutine, Generator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, TypeVar
 
 from desktop.core.chunks import NewChunk, Payload, Role, Stamp, System, Text, ToolCall, ToolResult
+from desktop.store.codec import encode
 from desktop.store.log import Log
 from tests.fakes.stores import MemoryLog
 
 T = TypeVar("T")
+AnyLog = Log | MemoryLog
 
 STAMP = Stamp("anthropic:1a2b", "model-1")
 
@@ -38,13 +43,14 @@ def open_log(
     read_only: bool = False,
     prefix: str = "id",
     on_catalogue_change: Callable[[], None] | None = None,
+    now_ms: Callable[[], int] | None = None,
 ) -> Generator[Log]:
     log = Log.open(
         folder / "nacre.db",
         blobs=folder / "blobs",
         run=folder / "run",
         new_id=counter(prefix),
-        now_ms=clock(),
+        now_ms=now_ms or clock(),
         read_only=read_only,
         busy_ms=busy_ms,
         on_catalogue_change=on_catalogue_change,
@@ -53,6 +59,25 @@ def open_log(
         yield log
     finally:
         run(log.close())
+
+
+@contextmanager
+def open_any(
+    kind: str, folder: Path, *, now_ms: Callable[[], int] | None = None
+) -> Generator[AnyLog]:
+    """A log of a backend: `sql` or `memory`."""
+    if kind == "sql":
+        (folder / "data").mkdir(exist_ok=True)
+        with open_log(folder / "data", now_ms=now_ms) as made:
+            yield made
+        return
+    (folder / "blobs").mkdir()
+    yield MemoryLog(
+        now_ms=now_ms or clock(),
+        new_id=counter(),
+        scratch=folder / "scratch",
+        blobs=folder / "blobs",
+    )
 
 
 def new_tab(log: Log | MemoryLog, folder: Path) -> str:
@@ -89,4 +114,43 @@ def tool_turn() -> list[NewChunk]:
     ]
 
 
-AnyLog = Log | MemoryLog
+def fill(log: Log, tab: str, *, rows: int, size: int) -> None:
+    """Lays down so many texts of about `size` bytes, as fast as SQLite takes them; the ids are
+    random, as they are in use."""
+    with closing(sqlite3.connect(log.database)) as plain, plain:
+        query = "SELECT coalesce(max(seq), 0) FROM chunks WHERE tab_id = ?"
+        last = plain.execute(query, (tab,)).fetchone()[0]
+        for seq in range(last + 1, last + 1 + rows):
+            text = encode(Text(f"row {seq} of many words to look for ".ljust(size, "x")))
+            role = "assistant" if seq % 2 else "user"
+            plain.execute(
+                "INSERT INTO chunks(id, tab_id, seq, turn_id, role, type, data_json, created_at,"
+                " search_text) VALUES (?, ?, ?, ?, ?, 'text', ?, 1, ?)",
+                (str(uuid.uuid4()), tab, seq, "turn", role, text.data_json, text.search_text),
+            )
+
+
+def put_in_bin(log: AnyLog, tab: str) -> None:
+    """As trashing a conversation leaves it."""
+    _set_tab(log, tab, "trashed_at", 7)
+
+
+def take_out_of_bin(log: AnyLog, tab: str) -> None:
+    _set_tab(log, tab, "trashed_at", None)
+
+
+def hide(log: AnyLog, tab: str) -> None:
+    """As the first moment of a purge leaves it."""
+    if isinstance(log, MemoryLog):
+        log.find(tab).purged = True
+    else:
+        _set_tab(log, tab, "purged_at", 8)
+
+
+def _set_tab(log: AnyLog, tab: str, column: str, value: int | None) -> None:
+    if isinstance(log, MemoryLog):
+        held = log.find(tab)
+        held.tab = replace(held.tab, trashed_at=value)
+        return
+    with closing(sqlite3.connect(log.database)) as connection, connection:
+        connection.execute(f"UPDATE tabs SET {column} = ? WHERE id = ?", (value, tab))

@@ -122,21 +122,43 @@ def dump(data: Path) -> list[str]:
         return list(connection.iterdump())
 
 
-def test_five_thousand_agents_with_one_corrupt_are_all_but_one(
-    log: Log, data: Path, tmp_path: Path
+def test_P03_five_thousand_agents_with_one_corrupt_are_all_but_one(
+    log: Log, data: Path, tmp_path: Path, place: Path
 ) -> None:
-    """P03: and the one is named with its reason."""
+    """The one is named with its reason, a copy was made, nothing runs, and once is enough."""
+    own = new_tab(log, place)
     source = write_folder(tmp_path / "source", places=tmp_path / "places", agents=5000)
     broken = source / "agents" / "3" / "agent-00010.json"
+    whole = broken.read_bytes()
     broken.write_text('{"id": "half', encoding="utf-8")
 
     report = take(log, source)
 
     assert report.agents == Taken(4999, 0)
-    assert counts(data)["tabs"] == counts(data)["agent_snapshots"] == 4999
+    assert counts(data)["tabs"] == counts(data)["agent_snapshots"] + 1 == 5000
     [(path, entry, reason)] = reasons(report)
     assert (path, entry) == ("agents/3/agent-00010.json", "")
     assert reason.startswith("is not JSON: ")
+    assert report.copy is not None and copies(data) == [report.copy]
+    with closing(sqlite3.connect(report.copy)) as copy:
+        assert copy.execute("select id from tabs").fetchall() == [(own,)]
+    states = rows(
+        data,
+        "select distinct lifecycle, json_extract(persistence_json, '$.legacyStatus') as status"
+        " from agent_snapshots",
+    )
+    assert len(states) > 2
+    assert all((one["lifecycle"] == "idle") == (one["status"] == "idle") for one in states)
+    assert {one["lifecycle"] for one in states} <= {"idle", "closed"}
+    view = run(log.catalogue.view())
+    assert len(view.tabs) == 5000 and sum(one.is_open for one in view.tabs) == 1
+
+    before = dump(data)
+    assert take(log, source).agents == Taken(0, 4999)
+    assert dump(data) == before
+    broken.write_bytes(whole)
+    assert take(log, source).agents == Taken(1, 4999)
+    assert counts(data)["tabs"] == 5001
 
 
 def test_titles_times_kinds_and_archived_states_are_kept(
@@ -167,6 +189,34 @@ def test_titles_times_kinds_and_archived_states_are_kept(
         0,
     )
     assert tab["last_message_at"] is None
+
+
+def test_P06_what_stood_in_an_archived_folder_is_archived_with_it(
+    log: Log, data: Path, source: Path, place: Path
+) -> None:
+    """Else it would be in no list; and what was archived alone keeps its own time."""
+    inner = place / "inner"
+    write_records(
+        source,
+        projects=[project(place, archivedAt=ARCHIVED_MS)],
+        workspaces=[workspace(inner, place)],
+        agents={
+            "a.json": agent(1, inner),
+            "b.json": agent(2, inner, archivedAt=ARCHIVED_MS - 5),
+        },
+    )
+
+    take(log, source)
+
+    assert rows(data, "select archived_at as t from workspaces") == [{"t": ARCHIVED_MS}]
+    times = rows(data, "select archived_at as t from tabs order by t")
+    assert times == [{"t": ARCHIVED_MS - 5}, {"t": ARCHIVED_MS}]
+    [shown] = run(log.catalogue.view()).projects
+    run(log.catalogue.unarchive_project(shown.id))
+    assert rows(data, "select archived_at as t from tabs order by t") == [
+        {"t": None},
+        {"t": ARCHIVED_MS - 5},
+    ]
 
 
 @pytest.mark.parametrize(

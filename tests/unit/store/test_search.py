@@ -379,17 +379,17 @@ def test_tidying_merges_in_steps_after_writes_and_then_has_nothing_to_do(
 ) -> None:
     for number in range(40):
         say(log, tab, f"word{number} and more")
-    assert log.is_untidy
+    assert log.upkeep.is_untidy
     before = _segments(tmp_path)
-    while run(log.tidy(50)):
+    while run(log.upkeep.tidy()):
         pass
     assert _segments(tmp_path) < before
-    assert not log.is_untidy
+    assert not log.upkeep.is_untidy
     changes = _data_version(tmp_path)
-    assert not run(log.tidy(50))
+    assert not run(log.upkeep.tidy())
     assert _data_version(tmp_path) == changes
     say(log, tab, "one more")
-    assert log.is_untidy
+    assert log.upkeep.is_untidy
     assert len(find(log, "word7")) == 1
 
 
@@ -413,7 +413,7 @@ def test_a_log_for_reading_is_searched_and_never_tidied(tmp_path: Path) -> None:
         say(log, new_tab(log, tmp_path), "needle")
     with open_log(tmp_path, read_only=True) as log:
         assert len(find(log, "needle")) == 1
-        assert not run(log.tidy(50))
+        assert not run(log.upkeep.tidy())
 
 
 @pytest.mark.parametrize("kind", ["sql", "memory"])

@@ -1,5 +1,6 @@
 """Output of commands: plain text, constant memory, marked middle (FIELD F-R11, F-T09, F-W05)."""
 
+import shutil
 import tracemalloc
 from pathlib import Path
 
@@ -102,6 +103,31 @@ def test_the_file_stops_at_its_cap_and_the_count_goes_on(tmp_path: Path) -> None
     assert kept.full.stat().st_size == 10_000
     assert kept.size == 40_000
     assert "10.0 KB only" in drain.spool_note
+
+
+def test_u08_a_disk_short_of_room_gets_no_new_spool_and_says_so(tmp_path: Path) -> None:
+    everything = shutil.disk_usage(tmp_path).total
+    drain = Drain(tmp_path / "spool" / "x", cap=100, spool_cap=10_000, least_free=everything)
+    drain.feed(b"begin\n" + b"middle\n" * 4_000 + b"end\n")
+    kept = drain.close(limit=100)
+    assert kept.full is None
+    assert list((tmp_path / "spool").iterdir()) == []
+    assert kept.text.startswith("begin\n")
+    assert kept.text.endswith("end\n")
+    assert "are free on the disk, so the middle of the output was not kept" in drain.spool_note
+
+
+def test_u08_a_spool_never_takes_the_room_that_is_to_stay(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    usage = shutil.disk_usage(tmp_path)
+    monkeypatch.setattr(shutil, "disk_usage", lambda _: usage)
+    drain = Drain(tmp_path / "x", cap=100, spool_cap=10_000, least_free=usage.free - 3_000)
+    drain.feed(b"y\n" * 4_000)
+    kept = drain.close(limit=100)
+    assert kept.full is not None
+    assert kept.full.stat().st_size == 3_000
+    assert "3.0 KB only" in drain.spool_note
 
 
 def test_memory_stays_constant(tmp_path: Path) -> None:

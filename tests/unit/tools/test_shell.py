@@ -4,6 +4,7 @@ import asyncio
 import gc
 import os
 import resource
+import shutil
 import signal
 import subprocess
 import sys
@@ -465,3 +466,16 @@ with loop:
         check=False,
     )
     assert (done.stdout, done.stderr) == (b"hello\nstopped\n", b"")
+
+
+def test_u08_on_a_disk_short_of_room_a_long_output_is_not_spooled_and_the_model_is_told(
+    shell: Shell, scene: Scene
+) -> None:
+    crowded = replace(scene, least_free=shutil.disk_usage(scene.workspace).total)
+    _, outcome = asyncio.run(prepare_and_run(shell, crowded, command="seq 1 60000"))
+    assert outcome.full is None
+    assert not outcome.is_error
+    assert outcome.text.startswith("1\n2\n")
+    assert "60000" in outcome.text
+    assert "are free on the disk, so the middle of the output was not kept" in outcome.text
+    assert list(scene.spool.iterdir()) == []

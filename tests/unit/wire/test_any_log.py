@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 
 from desktop.core.chunks import ErrorNote, Opaque, System, Text, Thinking, ToolCall, ToolResult
 from desktop.core.model import RequestOptions
+from desktop.wire.growing import OPEN, GrowingRequest
 from desktop.wire.request import build, serialise
 from tests.fakes.messages_api import assert_extends
 from tests.fakes.sim import models as provider_models
@@ -65,7 +66,7 @@ def logs(draw: st.DrawFn) -> Log:
     log = Log()
     if draw(st.booleans()):
         log.prompt(draw(WORDS))
-    for role, data in draw(st.lists(ROWS, max_size=14)):
+    for role, data in draw(st.lists(ROWS, max_size=24)):
         log.turn = draw(st.sampled_from(["t1", "t2"]))
         log.step = draw(st.integers(0, 2))
         log.add(role, data)  # pyright: ignore[reportArgumentType]
@@ -89,6 +90,23 @@ def test_u21_any_log_gives_a_request_that_the_provider_takes(log: Log, model: st
     body.setdefault("tools", []).append(SEARCH)
     refuse_as_the_provider_does(body)
     serialise(body).decode("utf-8")
+
+
+@settings(max_examples=300, suppress_health_check=[HealthCheck.too_slow])
+@given(logs(), st.data())
+def test_a_request_grown_from_the_last_has_the_bytes_of_one_built_anew(
+    log: Log, data: st.DataObject
+):
+    """C03, and what a step costs is what it added."""
+    growing = GrowingRequest(MODELS)
+    for count in sorted(data.draw(st.sets(st.integers(0, len(log.rows)), min_size=1))):
+        rows = log.rows[:count]
+        options = RequestOptions(ME.model, resumed=data.draw(st.integers(0, 9)) == 0)
+        built = serialise(build(rows, options, models=MODELS, stamp=ME))
+        assert growing.next(rows, options, ME) == built
+        assert list(growing.call_ids) == [
+            row.data.call_id for row in rows if isinstance(row.data, ToolCall)
+        ]
 
 
 @settings(max_examples=30, suppress_health_check=[HealthCheck.too_slow])
@@ -153,3 +171,27 @@ def test_c45_every_request_of_an_orderly_conversation_extends_the_one_before(
         body = log.body()
         assert_extends(previous, body)
         previous = body
+
+
+def test_a_grown_request_of_a_long_turn_folds_only_its_last_steps():
+    log = Log()
+    log.prompt()
+    log.user("begin")
+    growing = GrowingRequest(MODELS)
+    options = RequestOptions(ME.model)
+    for step in range(60):
+        log.step = step
+        log.thinks("hm", f"s{step}")
+        for at in range(3):
+            log.calls(f"c{step}_{at}", path=f"{at}")
+        for at in reversed(range(3)):
+            log.result(f"c{step}_{at}")
+        if step == 40:
+            log.retract(log.user("never mind"))
+        grown = growing.next(log.rows, options, ME)
+        assert grown == serialise(build(log.rows, options, models=MODELS, stamp=ME))
+        assert len(growing.unsettled) <= OPEN
+    log.turn, log.step = "t2", 0
+    log.add("system", System("compaction", "what there was"))
+    grown = growing.next(log.rows, options, ME)
+    assert grown == serialise(build(log.rows, options, models=MODELS, stamp=ME))

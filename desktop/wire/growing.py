@@ -1,0 +1,129 @@
+"""The requests of one conversation, each made from the last: what a step costs is what it added.
+
+The bytes are those of `serialise(build(…))`, always (a property test compares them): messages that
+no later row can change are kept as bytes, the rest is folded anew. A row that does change earlier
+ones (`retracted`) starts from nothing. For one thread.
+"""
+
+from collections.abc import Sequence
+from typing import Any
+
+from desktop.core.chunks import LogChunk, Stamp, System, ToolCall
+from desktop.core.conversation import retracted_ids
+from desktop.core.model import RequestOptions
+from desktop.wire import blocks, breakpoints
+from desktop.wire.fold import Exchange, Fold, Message, final_count, messages_of
+from desktop.wire.models import ModelTable
+from desktop.wire.request import build, head_of, serialise
+
+# Exchanges that stay open at the end: where the last request ended must stay among them.
+OPEN = 3
+_BEFORE: Message = {"role": "user", "content": []}
+
+
+class GrowingRequest:
+    """For one conversation, model and account; other `options` or another `stamp` start anew."""
+
+    def __init__(self, models: ModelTable) -> None:
+        self._models = models
+        self._for: tuple[RequestOptions, Stamp] | None = None
+        self._start(Stamp())
+
+    @property
+    def call_ids(self) -> Sequence[str]:
+        """The ids of all calls that were taken, as they lie in the log."""
+        return self._call_ids
+
+    @property
+    def unsettled(self) -> Sequence[Exchange]:
+        """What is folded anew for the next request."""
+        return self._fold.exchanges
+
+    def next(self, rows: Sequence[LogChunk], options: RequestOptions, stamp: Stamp) -> bytes:
+        """The body for all `rows`, of which those of the last time are the beginning."""
+        self.take(rows, options, stamp)
+        return self._body(rows, options, stamp)
+
+    def take(self, rows: Sequence[LogChunk], options: RequestOptions, stamp: Stamp) -> None:
+        """Folds what is new in `rows`."""
+        told = RequestOptions(options.model, options.effort)
+        if self._for != (told, stamp) or not self._continues(rows):
+            self._for = (told, stamp)
+            self._start(stamp)
+        new = list(rows[self._taken :])
+        if retracted_ids(new):
+            self._start(stamp)
+            self._gone = retracted_ids(rows)
+            new = list(rows)
+        for row in new:
+            self._take(row, stamp)
+        self._taken = len(rows)
+        self._last = rows[-1] if rows else None
+        self._settle()
+
+    def _continues(self, rows: Sequence[LogChunk]) -> bool:
+        if self._taken == 0:
+            return True
+        return len(rows) >= self._taken and rows[self._taken - 1] is self._last
+
+    def _start(self, stamp: Stamp) -> None:
+        self._taken = 0
+        self._last: LogChunk | None = None
+        self._gone: frozenset[str] = frozenset()
+        self._call_ids: list[str] = []
+        self._prompt: System | None = None
+        self._tools: list[Any] = []
+        self._refold(stamp)
+
+    def _refold(self, stamp: Stamp) -> None:
+        self._fold = Fold(stamp)
+        self._settled = bytearray()
+
+    def _take(self, row: LogChunk, stamp: Stamp) -> None:
+        if isinstance(row.data, ToolCall):
+            self._call_ids.append(row.data.call_id)
+        if row.id in self._gone:
+            return
+        if isinstance(row.data, System):
+            if row.data.kind == "prompt" and self._prompt is None:
+                self._prompt = row.data
+            if row.data.kind in ("prompt", "tools"):
+                self._tools = list(row.data.fields.get("tools", self._tools))
+            if row.data.kind == "compaction":
+                self._refold(stamp)
+        self._fold.add(row)
+
+    def _settle(self) -> None:
+        """Turns what no later row can change into bytes."""
+        exchanges = self._fold.exchanges
+        cut = final_count(exchanges[: 1 - OPEN])
+        if not cut:
+            return
+        messages = messages_of(exchanges[:cut], before=self._before())
+        for message in messages:
+            if self._settled:
+                self._settled += b","
+            self._settled += serialise(blocks.clean(message))
+        del exchanges[:cut]
+
+    def _before(self) -> Message | None:
+        return _BEFORE if self._settled else None
+
+    def _body(self, rows: Sequence[LogChunk], options: RequestOptions, stamp: Stamp) -> bytes:
+        body = head_of(self._models, options, self._prompt, self._tools)
+        body["messages"] = messages_of(
+            self._fold.exchanges, resumed=options.resumed, before=self._before()
+        )
+        body = blocks.clean(body)
+        model = self._models.find(options.model)
+        if model is not None and model.caches:
+            if self._settled and not breakpoints.has_previous_end(body["messages"]):
+                return serialise(build(rows, options, models=self._models, stamp=stamp))
+            breakpoints.place(body)
+        whole = serialise(body)
+        if not self._settled:
+            return whole
+        messages = serialise(body["messages"])
+        return (
+            whole[: -len(messages) - 1] + b"[" + bytes(self._settled) + b"," + messages[1:] + b"}"
+        )
