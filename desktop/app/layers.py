@@ -70,8 +70,8 @@ class Layers:
         self._hooks = Hooks(tell, self._redaction)
         self._log_file: LogFile | None = None
         self._runtime: Runtime | None = None
-        self._unlocking: Unlocking | None = None
         self._backups: Backups | None = None
+        self._unlocking: Unlocking | None = None
         self._renderer = MarkdownRenderer(Highlighter(tasks.start))
         self._hooks.install()
         self._hooks.watch(asyncio.get_running_loop())
@@ -88,12 +88,12 @@ class Layers:
         )
         later = asyncio.get_running_loop().call_later
         self._runtime.watch(later, self._tasks.start)
+        # Not waited for: a keyring may take its time, and everything but a request goes without.
+        self._tasks.start(self._runtime.find_key(), "find the key")
         DiskWatch(self._folder.root, stand=self._stand).watch(later, self._tasks.start)
         self._backups = self._make_backups(self._runtime)
         self._backups.watch(later, self._tasks.start)
         self._preferences.changed.connect(self._preference_changed)
-        # Not waited for: a keyring may take its time, and everything but a request goes without.
-        self._tasks.start(self._runtime.find_key(), "find the key")
         return self._runtime
 
     def doors(self) -> Doors:

@@ -51,6 +51,9 @@ class Endpoint:
         return urlsplit(self.url).hostname == urlsplit(PROVIDER_URL).hostname
 
 
+PROVIDERS_OWN = Endpoint(PROVIDER_URL, "provider")
+
+
 @dataclass(frozen=True, slots=True)
 class Credential:
     """A key for one endpoint. `secret` is None exactly when `source` is `none`.

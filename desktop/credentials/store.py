@@ -31,6 +31,7 @@ SERVICE = "nacre"
 CALL_SECONDS = 5.0
 UNLOCK_SECONDS = 120.0
 DELETE_LIMIT = 50
+CANARY = "self-test"
 WINDOWS_LIMIT = 1200
 """Characters; the credential manager takes 2,560 bytes of UTF-16 and keyring does not split."""
 
@@ -264,8 +265,17 @@ class SecretStore:
         self._status = status
 
     def _prove(self, backend: Backend, go_on: Step) -> None:
-        """Set, read back and delete a canary under an account of its own; raises KeyringError."""
-        account = f"self-test-{secrets.token_hex(8)}"
+        """Set, read back and delete a canary under an account of its own; raises KeyringError.
+
+        Its name is always the same, so that one which a killed process left goes with the next.
+        Where another process is at it in this moment, a name that nobody else has decides.
+        """
+        try:
+            self._prove_under(CANARY, backend, go_on)
+        except KeyringError:
+            self._prove_under(f"{CANARY}-{secrets.token_hex(8)}", backend, go_on)
+
+    def _prove_under(self, account: str, backend: Backend, go_on: Step) -> None:
         canary = Secret(secrets.token_hex(16))
         go_on()
         try:

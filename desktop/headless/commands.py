@@ -99,6 +99,8 @@ def _with_runtime(
         runtime = await start(
             choice.folder, redaction=redaction, has_person=False, store=store, report=_report
         )
+        if runtime.notice and not runtime.is_read_only:  # that was said when it was prepared
+            _report(runtime.notice)
         try:
             await runtime.find_key()
             return await work(runtime)

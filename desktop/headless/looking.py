@@ -17,6 +17,7 @@ from desktop.headless.opening import open_log, prepared
 from desktop.headless.printing import printable
 from desktop.headless.stores import Stores
 from desktop.store.log import Log
+from desktop.store.timeline import AgentTimelineStore
 
 DONE = 0
 PAGE = 100
@@ -62,7 +63,8 @@ def show(data_dir: str | None, tab: str, *, as_json: bool, piece: Piece | None =
     async def work(log: Log, stores: Stores) -> int:
         tab_id = await resolve_tab(log.catalogue, tab)
         if piece is not None:
-            await _print_piece(log, tab_id, piece, as_json=as_json)
+            timeline = AgentTimelineStore(stores.reader)
+            await _print_piece(timeline, tab_id, piece, as_json=as_json)
             return DONE
         after = 0
         while True:
@@ -175,14 +177,16 @@ def _state(tab: Tab) -> str:
     return ""
 
 
-async def _print_piece(log: Log, tab_id: str, piece: Piece, *, as_json: bool) -> None:
+async def _print_piece(
+    timeline: AgentTimelineStore, tab_id: str, piece: Piece, *, as_json: bool
+) -> None:
     """As JSON the first line says where one is, and whether what one had is of another log."""
     if piece.after is not None:
-        page = await log.timeline.after(tab_id, piece.after, limit=piece.limit)
+        page = await timeline.after(tab_id, piece.after, limit=piece.limit)
     elif piece.before is not None:
-        page = await log.timeline.before(tab_id, piece.before, limit=piece.limit)
+        page = await timeline.before(tab_id, piece.before, limit=piece.limit)
     else:
-        page = await log.timeline.tail(tab_id, limit=piece.limit)
+        page = await timeline.tail(tab_id, limit=piece.limit)
     if as_json:
         where = {
             "first": str(page.first),

@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from pathlib import Path
 from typing import TypeVar
 
@@ -58,9 +59,9 @@ class Pages:
         found = await self._log.reader.blob_path(sha256)
         if found is not None:
             return found
-        folders = {home.folder for home in (await self._log.homes.elsewhere()).values()}
-        for folder in folders - {None}:
-            found = await self._run(lambda folder=folder: Blobs(folder / "blobs").path(sha256))
+        homes = (await self._log.homes.elsewhere()).values()
+        for folder in {home.folder for home in homes if home.folder is not None}:
+            found = await self._run(partial(Blobs(folder / "blobs").path, sha256))
             if found is not None:
                 return found
         return None

@@ -38,6 +38,7 @@ from desktop.credentials.store import SecretStore
 from desktop.diagnostics import Redaction
 from desktop.feed.hub import Hub
 from desktop.headless.access import LiveAccess
+from desktop.headless.moving_keys import move_keys
 from desktop.headless.opening import new_id, now_ms, open_log
 from desktop.headless.stores import Stores, choice_of
 from desktop.headless.unlisted import Unlisted
@@ -122,6 +123,10 @@ class Runtime:
         self._seen_revision = -1
 
     @property
+    def is_read_only(self) -> bool:
+        return self._log.is_read_only
+
+    @property
     def commands(self) -> Commands:
         return self._supervisor
 
@@ -141,10 +146,6 @@ class Runtime:
     def access(self) -> Access:
         return self._access
 
-    async def find_key(self) -> None:
-        """Reads which server and key are in force; a keyring may take seconds to answer."""
-        await self._access.load()
-
     async def begin(self, workspace_id: int) -> Tab:
         """A new conversation in the store that this process was started with."""
         if not self._stores.makes_files:
@@ -157,6 +158,10 @@ class Runtime:
     async def go_on(self, tab_id: str) -> None:
         """Raises StoreError where the conversation is kept elsewhere than this process was told."""
         await self._stores.go_on(tab_id)
+
+    async def find_key(self) -> None:
+        """Reads which server and key are in force; a keyring may take seconds to answer."""
+        await self._access.load()
 
     async def doctor(self) -> dict[str, Any]:
         return await self._log.doctor()
@@ -211,9 +216,12 @@ class Runtime:
 
         And once, whether the file is whole.
         """
-        later(FILE_CHECK_SECONDS, lambda: start(self.check_file(), "check the file"))
+        later(FILE_CHECK_SECONDS, partial(self._begin_file_check, start))
         self._check_later(later, start)
         self._tidy_later(TIDY_SECONDS, later, start)
+
+    def _begin_file_check(self, start: Start) -> None:
+        start(self.check_file(), "check the file")
 
     async def check_file(self) -> None:
         """Has SQLite look over the file, and reports what it finds; closing the log ends it."""
@@ -290,18 +298,28 @@ async def start(
     hub = Hub()
     log = await asyncio.to_thread(open_log, folder, on_catalogue_change=hub.catalogue_changed)
     await asyncio.to_thread(_tidy_spool, folder.spool, time.time() - SPOOL_SECONDS)
+    secrets = SecretStore(forget=redaction.forget)
+    keys = Keys(secrets, KeyFile(folder.keys), forget=redaction.forget)
     try:
+        # No thread of the log has connected yet: this still is before it is used.
+        notice = (
+            _read_only_notice(folder)
+            if log.is_read_only
+            else await move_keys(folder.database, secrets)
+        )
         stores = Stores(log, choice=choice_of(store), report=report)
         return await _join(
             folder,
             log,
             stores,
             hub,
-            redaction=redaction,
+            keys=keys,
             has_person=has_person,
+            notice=notice,
             report=report,
         )
     except BaseException:
+        keys.close()
         await log.close()
         raise
 
@@ -312,15 +330,15 @@ async def _join(
     stores: Stores,
     hub: Hub,
     *,
-    redaction: Redaction,
+    keys: Keys,
     has_person: bool,
+    notice: str,
     report: Callable[[str], None],
 ) -> Runtime:
     shipped = await asyncio.to_thread(_read_resources, paths.resources())
     table = ModelTable.from_json(shipped.models)
     prices = PriceTable.from_json(shipped.models)
     transport = Transport(partial(importlib.import_module, "desktop.wire.sdk"))
-    keys = Keys(SecretStore(forget=redaction.forget), KeyFile(folder.keys), forget=redaction.forget)
     access = LiveAccess(
         environment=os.environ,
         keys=keys,
@@ -368,7 +386,7 @@ async def _join(
         keys=keys,
         tools=tools,
         preferred=preferred,
-        notice=_read_only_notice(folder) if log.is_read_only else "",
+        notice=notice,
         report=report,
     )
 
