@@ -141,6 +141,8 @@ class MainWindow(QMainWindow):
     def _is_settled(self) -> bool:
         if self._desk is None:
             return bool(self.banner.message)
+        if self._awaits_key:
+            return False
         page = self.area.current
         return page is None or (page.pane.loaded and page.pane.rendered)
 
