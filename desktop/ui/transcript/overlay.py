@@ -125,7 +125,7 @@ class Switcher(QFrame):
         for button, step in ((self._back, -1), (self._on, 1)):
             button.setEnabled(bool(point.neighbour(step)))
             button.setFixedSize(lane.arrow, lane.arrow)
-            button.setFont(theme.font())
+            button.setFont(theme.font(theme.sizes.headings[0]))
         self.setFixedSize(2 * lane.arrow + lane.count, lane.arrow)
 
 

@@ -69,7 +69,8 @@ class Position:
     def begin(self) -> None:
         """Lays out for the first time, at the wanted place if its row can be had."""
         if self._wanted is not None:
-            self._rows.scope.follow(False)
+            if not self._loose:
+                self._rows.scope.follow(False)
             if self._rows.scope.loaded:
                 self._go_to_wanted()
         self.lay_out()
@@ -267,4 +268,7 @@ class Position:
     def _stand_at(self, at: int, seq: int, offset: int) -> None:
         self._anchor_id, self._anchor_seq = self._rows.row(at).id, seq
         self._offset = offset
+        if self._loose:
+            # What comes grows into the room below; nothing of it moves the place.
+            self._rows.scope.follow(True)
         self.lay_out()
