@@ -4,39 +4,65 @@ import asyncio
 import json
 import sys
 from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import Any
+from typing import Any, Literal
 
 from desktop import paths
 from desktop.core.chunks import DamagedRow, payload_to_json
 from desktop.core.errors import UnknownConversation
 from desktop.core.protocols import Catalogue
-from desktop.core.records import CatalogueView, SearchHit, SearchPlace, Tab
+from desktop.core.records import CatalogueView, Cursor, SearchHit, SearchPlace, Tab
 from desktop.headless.opening import open_log, prepared
 from desktop.headless.printing import printable
 from desktop.store.log import Log
 
 DONE = 0
 PAGE = 100
+OTHER_LOG = (
+    "nacre: that row is not in this conversation any more (was a backup brought back?)."
+    " Here are the last rows; those from before don't go with them."
+)
+
+Shelf = Literal["all", "archived", "bin"]
 
 
-def tabs(data_dir: str | None, *, as_json: bool) -> int:
-    """All conversations, the latest last."""
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """At most `limit` rows of a conversation: after a row, before one, or (neither) the last."""
+
+    limit: int
+    after: Cursor | None = None
+    before: Cursor | None = None
+
+
+def tabs(data_dir: str | None, *, of: Shelf, as_json: bool) -> int:
+    """The conversations of a shelf, the latest last."""
 
     async def work(log: Log) -> int:
         view = await log.catalogue.view()
-        for tab in sorted(view.tabs, key=lambda one: one.last_message_at or one.created_at):
+        thrown = await log.catalogue.trashed_tabs()
+        if of == "bin":
+            found = thrown
+        else:
+            found = tuple(one for one in view.tabs if of == "all" or one.archived_at is not None)
+        for tab in sorted(found, key=lambda one: one.last_message_at or one.created_at):
             _print_tab(view, tab, as_json=as_json)
+        if thrown and of == "all" and not as_json:
+            print(f"nacre: {len(thrown)} more in the bin: nacre tabs --bin", file=sys.stderr)
         return DONE
 
     return _with_log(data_dir, work)
 
 
-def show(data_dir: str | None, tab: str, *, as_json: bool) -> int:
-    """The rows of a conversation, page by page: nothing grows with its length."""
+def show(data_dir: str | None, tab: str, *, as_json: bool, piece: Piece | None = None) -> int:
+    """The rows of a conversation, page by page: nothing grows with its length. Or a piece of it."""
 
     async def work(log: Log) -> int:
         tab_id = await resolve_tab(log.catalogue, tab)
+        if piece is not None:
+            await _print_piece(log, tab_id, piece, as_json=as_json)
+            return DONE
         after = 0
         while True:
             page = await log.reader.page(tab_id, limit=PAGE, after=after)
@@ -71,9 +97,9 @@ def search(data_dir: str | None, text: str, *, limit: int, as_json: bool) -> int
 
 
 async def resolve_tab(catalogue: Catalogue, text: str) -> str:
-    """The conversation whose id is `text` or the only one that begins so."""
-    view = await catalogue.view()
-    found = [tab.id for tab in view.tabs if tab.id.startswith(text)] if text else []
+    """The conversation whose id is `text` or the only one that begins so, be it in the bin."""
+    tabs = (*(await catalogue.view()).tabs, *await catalogue.trashed_tabs())
+    found = [tab.id for tab in tabs if tab.id.startswith(text)] if text else []
     if text in found:
         return text
     if len(found) == 1:
@@ -112,11 +138,50 @@ def _print_tab(view: CatalogueView, tab: Tab, *, as_json: bool) -> None:
                     "isOpen": tab.is_open,
                     "createdAt": tab.created_at,
                     "lastMessageAt": tab.last_message_at,
+                    "archivedAt": tab.archived_at,
+                    "trashedAt": tab.trashed_at,
+                    "parentTabId": tab.parent_tab_id,
                 }
             )
         )
+        return
+    title = f"{printable(tab.title or '(no title)')}  {printable(directory)}"
+    print(f"{tab.id}  {title}{_state(tab)}")
+
+
+def _state(tab: Tab) -> str:
+    if tab.trashed_at is not None:
+        return f"  (in the bin since {_day_and_time(tab.trashed_at)})"
+    if tab.archived_at is not None:
+        return f"  (archived {_day_and_time(tab.archived_at)})"
+    return ""
+
+
+async def _print_piece(log: Log, tab_id: str, piece: Piece, *, as_json: bool) -> None:
+    """As JSON the first line says where one is, and whether what one had is of another log."""
+    if piece.after is not None:
+        page = await log.timeline.after(tab_id, piece.after, limit=piece.limit)
+    elif piece.before is not None:
+        page = await log.timeline.before(tab_id, piece.before, limit=piece.limit)
     else:
-        print(f"{tab.id}  {printable(tab.title or '(no title)')}  {printable(directory)}")
+        page = await log.timeline.tail(tab_id, limit=piece.limit)
+    if as_json:
+        where = {
+            "first": str(page.first),
+            "last": str(page.last),
+            "hasOlder": page.has_older,
+            "hasNewer": page.has_newer,
+            "isReset": page.is_reset,
+        }
+        print(json.dumps({"page": where}))
+    elif page.is_reset:
+        print(OTHER_LOG, file=sys.stderr)
+    for row in page.rows:
+        _print_row(row, as_json=as_json)
+    if page.has_older and not as_json:
+        print(f"nacre: older rows: --before {page.first}", file=sys.stderr)
+    if page.has_newer and not as_json:
+        print(f"nacre: newer rows: --after {page.last}", file=sys.stderr)
 
 
 def _print_hit(hit: SearchHit, *, as_json: bool) -> None:

@@ -14,6 +14,7 @@ from sqlalchemy import Connection, func, insert, select
 
 from desktop.core.errors import StoreError, UnknownConversation
 from desktop.core.records import Branch
+from desktop.store import archiving
 from desktop.store.lanes import Lanes
 from desktop.store.reads import Stretch, lineage
 from desktop.store.tables import TABS
@@ -112,6 +113,7 @@ def fork(connection: Connection, *, tab_id: str, at_seq: int, new_id: str, now: 
     line = lineage(connection, tab_id)
     anchor = _anchor(line, at_seq)
     _refuse_inside_a_turn(connection, line, at_seq)
+    archiving.bring_back_workspace(connection, workspace_id)  # a fork is made to be seen
     last = connection.execute(select(func.max(TABS.c.position))).scalar_one()
     connection.execute(
         insert(TABS).values(

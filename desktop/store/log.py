@@ -24,6 +24,7 @@ from desktop.store.reads import LogPages
 from desktop.store.records import LegacyRecords
 from desktop.store.search import SqlSearch
 from desktop.store.session import SqlSession
+from desktop.store.timeline import AgentTimelineStore
 from desktop.store.upkeep import Upkeep, merge
 
 logger = logging.getLogger(__name__)
@@ -58,6 +59,7 @@ class Log:
         )
         self._leases = Leases(run, new_id=new_id, now_ms=now_ms)
         self.reader = LogPages(self._lanes, self._blobs)
+        self.timeline = AgentTimelineStore(self.reader)
         self.search = SqlSearch(self._lanes)
         self.upkeep = Upkeep(self._lanes, database, self._blobs, busy_ms=busy_ms)
         self.catalogue = SqlCatalogue(

@@ -31,6 +31,7 @@ from desktop.core.records import (
 )
 from desktop.core.status import QueuedMessage
 from desktop.store.codec import search_text
+from desktop.store.timeline import AgentTimelineStore
 from tests.fakes import branches
 from tests.fakes.archive import MemoryArchive
 from tests.fakes.branches import Conversation, is_message
@@ -61,6 +62,7 @@ class MemoryLog:
         self.failures: list[StoreError] = []
         self.catalogue = MemoryCatalogue(self, on_catalogue_change, scratch)
         self.reader = MemoryReader(self)
+        self.timeline = AgentTimelineStore(self.reader)
         self.search = MemorySearch(self)
 
     def session(self, tab_id: str) -> "MemorySession":
@@ -515,6 +517,7 @@ class MemoryCatalogue:
             now=self._log.now_ms(),
         )
         self._log.conversations[made.tab.id] = made
+        self._archive.bring_back(made.tab.workspace_id)
         self.changed()
         return made.tab
 
