@@ -182,8 +182,7 @@ def _add_run(run: argparse.ArgumentParser) -> None:
         "--store",
         type=_store,
         metavar="{sql,null,jsonl:DIR}",
-        default="sql",
-        help="null: nothing is written; jsonl:DIR: a file for each conversation in this folder",
+        help="for a new conversation; null: nothing is written; jsonl:DIR: a file in this folder",
     )
 
 

@@ -39,7 +39,7 @@ class Supervisor:
         self,
         *,
         catalogue: Catalogue,
-        store_for: Callable[[str], TurnStore],
+        store_for: Callable[[str], Awaitable[TurnStore]],
         place_for: Callable[[Tab, Workspace], Place],
         around: Surroundings,
         defaults: Callable[[], Chosen],
@@ -260,6 +260,8 @@ class Supervisor:
             Chosen(snapshot.model, snapshot.effort, snapshot.mode) if snapshot else self._defaults()
         )
 
+        store = await self._store_for(tab_id)
+
         async def revision() -> int:
             return await self._revision(tab_id)
 
@@ -268,7 +270,7 @@ class Supervisor:
             await self._let_rest()
 
         agent = Agent(
-            self._store_for(tab_id),
+            store,
             place=self._place_for(tab, workspace),
             around=self._around,
             chosen=chosen,

@@ -198,10 +198,15 @@ class TimelinePage:
 
 @dataclass(frozen=True, slots=True)
 class SearchPlace:
-    """Where a search goes on: at rows older than `ordinal`, in the index or by looking at rows."""
+    """Where a search goes on: at rows older than `ordinal`, in the index or by looking at rows.
+
+    With a `file`, the conversation of this id is looked at, which is kept as one: at lines that
+    begin before the byte `ordinal`.
+    """
 
     ordinal: int
     is_looking: bool = False
+    file: str = ""
 
 
 @dataclass(frozen=True, slots=True)

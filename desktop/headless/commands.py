@@ -33,7 +33,7 @@ class RunOptions:
     model: str | None = None
     effort: str | None = None
     permission: Any = None
-    store: str = "sql"
+    store: str | None = None
     as_json: bool = False
 
 
@@ -85,7 +85,7 @@ def doctor(data_dir: str | None, *, as_json: bool) -> int:
 
 
 def _with_runtime(
-    data_dir: str | None, work: Callable[[Runtime], Awaitable[int]], *, store: str = "sql"
+    data_dir: str | None, work: Callable[[Runtime], Awaitable[int]], *, store: str | None = None
 ) -> int:
     choice = paths.choose(data_dir)
     redaction = Redaction()
@@ -148,10 +148,12 @@ async def _turn(runtime: Runtime, tab_id: str, text: str, options: RunOptions) -
 
 async def _tab_for(runtime: Runtime, options: RunOptions) -> str:
     if options.workspace is None:
-        return await resolve_tab(runtime.catalogue, options.tab or "")
+        tab_id = await resolve_tab(runtime.catalogue, options.tab or "")
+        await runtime.go_on(tab_id)
+        return tab_id
     workspace = await runtime.catalogue.open_workspace(Path(options.workspace))
-    tab = await runtime.catalogue.create_tab(workspace.id)
-    if not options.as_json:
+    tab = await runtime.begin(workspace.id)
+    if not options.as_json and options.store != "null":
         print(f"conversation {tab.id}", file=sys.stderr)
     return tab.id
 

@@ -15,6 +15,7 @@ from desktop.core.protocols import Catalogue
 from desktop.core.records import CatalogueView, Cursor, SearchHit, SearchPlace, Tab
 from desktop.headless.opening import open_log, prepared
 from desktop.headless.printing import printable
+from desktop.headless.stores import Stores
 from desktop.store.log import Log
 
 DONE = 0
@@ -39,7 +40,7 @@ class Piece:
 def tabs(data_dir: str | None, *, of: Shelf, as_json: bool) -> int:
     """The conversations of a shelf, the latest last."""
 
-    async def work(log: Log) -> int:
+    async def work(log: Log, stores: Stores) -> int:
         view = await log.catalogue.view()
         thrown = await log.catalogue.trashed_tabs()
         if of == "bin":
@@ -58,14 +59,14 @@ def tabs(data_dir: str | None, *, of: Shelf, as_json: bool) -> int:
 def show(data_dir: str | None, tab: str, *, as_json: bool, piece: Piece | None = None) -> int:
     """The rows of a conversation, page by page: nothing grows with its length. Or a piece of it."""
 
-    async def work(log: Log) -> int:
+    async def work(log: Log, stores: Stores) -> int:
         tab_id = await resolve_tab(log.catalogue, tab)
         if piece is not None:
             await _print_piece(log, tab_id, piece, as_json=as_json)
             return DONE
         after = 0
         while True:
-            page = await log.reader.page(tab_id, limit=PAGE, after=after)
+            page = await stores.reader.page(tab_id, limit=PAGE, after=after)
             for row in page.rows:
                 _print_row(row, as_json=as_json)
                 after = row.seq
@@ -78,11 +79,13 @@ def show(data_dir: str | None, tab: str, *, as_json: bool, piece: Piece | None =
 def search(data_dir: str | None, text: str, *, limit: int, as_json: bool) -> int:
     """The newest rows that match, at most `limit`; printed as they are found."""
 
-    async def work(log: Log) -> int:
+    async def work(log: Log, stores: Stores) -> int:
         place: SearchPlace | None = None
         left = limit
+        has_seen_files = False
         while left > 0:
-            page = await log.search.find(text, limit=min(left, PAGE), place=place)
+            has_seen_files = has_seen_files or bool(place and place.file)
+            page = await stores.search.find(text, limit=min(left, PAGE), place=place)
             for hit in page.hits:
                 _print_hit(hit, as_json=as_json)
             left -= len(page.hits)
@@ -91,9 +94,18 @@ def search(data_dir: str | None, text: str, *, limit: int, as_json: bool) -> int
                 break
         if left == limit:
             print("Nothing was found.", file=sys.stderr)
+        if place is not None and not has_seen_files:
+            await _tell_unseen(stores)
         return DONE
 
     return _with_log(data_dir, work)
+
+
+async def _tell_unseen(stores: Stores) -> None:
+    """The database alone had as many hits as were asked for: the files were not looked at."""
+    count = len(await stores.search.files())
+    if count:
+        _say(f"{count} conversations that are kept as files were not looked at; use --limit.")
 
 
 async def resolve_tab(catalogue: Catalogue, text: str) -> str:
@@ -110,19 +122,25 @@ async def resolve_tab(catalogue: Catalogue, text: str) -> str:
     )
 
 
-def _with_log(data_dir: str | None, work: Callable[[Log], Awaitable[int]]) -> int:
+def _with_log(data_dir: str | None, work: Callable[[Log, Stores], Awaitable[int]]) -> int:
     choice = paths.choose(data_dir)
     for notice in (*choice.notices, *prepared(choice.folder)):
         print(f"nacre: {notice}", file=sys.stderr)
 
     async def whole() -> int:
         log = await asyncio.to_thread(open_log, choice.folder)
+        stores = Stores(log, choice=None, report=_say)
         try:
-            return await work(log)
+            return await work(log, stores)
         finally:
+            await stores.close()
             await log.close()
 
     return asyncio.run(whole())
+
+
+def _say(sentence: str) -> None:
+    print(f"nacre: {printable(sentence)}", file=sys.stderr)
 
 
 def _print_tab(view: CatalogueView, tab: Tab, *, as_json: bool) -> None:

@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 from desktop import paths, settings
 from desktop.agent import facts
@@ -30,14 +30,15 @@ from desktop.core.access import Access
 from desktop.core.backups import BackupNotes
 from desktop.core.errors import StoreError
 from desktop.core.protocols import Catalogue, Commands, LogReader, Search
-from desktop.core.records import RequestRecord, Storage, Tab, Workspace
+from desktop.core.records import RequestRecord, Snapshot, Storage, Tab, Workspace
 from desktop.core.tools import Scene, Tool
 from desktop.credentials.store import SecretStore
 from desktop.diagnostics import Redaction
 from desktop.feed.hub import Hub
 from desktop.headless.access import LiveAccess
 from desktop.headless.opening import new_id, now_ms, open_log
-from desktop.headless.stores import Stores
+from desktop.headless.stores import Stores, choice_of
+from desktop.headless.unlisted import Unlisted
 from desktop.paths import DataFolder
 from desktop.settings import EFFORT, MODEL, PERMISSION_MODE, SHELL_TIME_LIMIT, TOOL_OUTPUT_LIMIT
 from desktop.store.log import Log
@@ -92,6 +93,7 @@ class Runtime:
         folder: DataFolder,
         log: Log,
         stores: Stores,
+        catalogue: Catalogue,
         hub: Hub,
         supervisor: Supervisor,
         access: LiveAccess,
@@ -107,6 +109,7 @@ class Runtime:
         self.notice = notice
         self._log = log
         self._stores = stores
+        self._catalogue = catalogue
         self._supervisor = supervisor
         self._access = access
         self._transport = transport
@@ -122,19 +125,32 @@ class Runtime:
 
     @property
     def catalogue(self) -> Catalogue:
-        return self._log.catalogue
+        return self._catalogue
 
     @property
     def reader(self) -> LogReader:
-        return self._log.reader
+        return self._stores.reader
 
     @property
     def search(self) -> Search:
-        return self._log.search
+        return self._stores.search
 
     @property
     def access(self) -> Access:
         return self._access
+
+    async def begin(self, workspace_id: int) -> Tab:
+        """A new conversation in the store that this process was started with."""
+        if not self._stores.makes_files:
+            return await self.catalogue.create_tab(workspace_id)
+        chosen = self._preferred.chosen()
+        return await self._stores.begin(
+            Snapshot(new_id(), workspace_id, "", chosen.model, chosen.effort, chosen.mode)
+        )
+
+    async def go_on(self, tab_id: str) -> None:
+        """Raises StoreError where the conversation is kept elsewhere than this process was told."""
+        await self._stores.go_on(tab_id)
 
     async def doctor(self) -> dict[str, Any]:
         return await self._log.doctor()
@@ -257,19 +273,19 @@ async def start(
     *,
     redaction: Redaction,
     has_person: bool,
-    store: str = "sql",
+    store: str | None = None,
     report: Callable[[str], None] = _logger.warning,
 ) -> Runtime:
     """Opens a prepared data folder. Raises StoreError; knows nothing of the network yet.
 
-    `store` is `sql`, `null` (the conversations write nothing) or `jsonl:DIR`; `report` gets a
-    sentence about each damage found in a file, on any thread.
+    `store` is where new conversations are kept: `sql` (or None), `null` (they write nothing) or
+    `jsonl:DIR`. `report` gets a sentence about each damage found in a file, on any thread.
     """
     hub = Hub()
     log = await asyncio.to_thread(open_log, folder, on_catalogue_change=hub.catalogue_changed)
     await asyncio.to_thread(_tidy_spool, folder.spool, time.time() - SPOOL_SECONDS)
     try:
-        stores = Stores(store, log=log, report=report)
+        stores = Stores(log, choice=choice_of(store), report=report)
         return await _join(
             folder,
             log,
@@ -322,19 +338,24 @@ async def _join(
         now_ms=now_ms,
         monotonic=time.monotonic,
     )
+    catalogue: Catalogue = log.catalogue
+    if not stores.keeps:
+        # It hands on whatever it does not do itself, which a checker of types can't see.
+        catalogue = cast("Catalogue", Unlisted(log.catalogue, new_id=new_id, now_ms=now_ms))
     supervisor = Supervisor(
-        catalogue=log.catalogue,
+        catalogue=catalogue,
         store_for=stores.store_for,
         place_for=partial(_place, folder, preferred, scrubbed_environment(os.environ)),
         around=around,
         defaults=preferred.chosen,
-        revision=log.reader.revision,
+        revision=stores.reader.revision,
     )
     await access.load()
     return Runtime(
         folder=folder,
         log=log,
         stores=stores,
+        catalogue=catalogue,
         hub=hub,
         supervisor=supervisor,
         access=access,

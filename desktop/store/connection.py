@@ -39,6 +39,8 @@ def connect(database: Path, mode: Mode, *, busy_ms: int) -> sqlite3.Connection:
         keys = "OFF" if mode == "migrate" else "ON"
         connection.execute(f"PRAGMA foreign_keys={keys}")
         connection.execute(f"PRAGMA cache_size=-{CACHE_KIB}")
+        # The temporary folder may be full when the data folder is not.
+        connection.execute("PRAGMA temp_store=MEMORY")
         if mode in ("write", "migrate"):
             connection.execute("PRAGMA synchronous=FULL")
             connection.execute(f"PRAGMA wal_autocheckpoint={AUTOCHECKPOINT_PAGES}")

@@ -3,11 +3,12 @@
 A line is one JSON object in ASCII, so that the byte `\\n` stands between lines and nowhere else,
 and any text (lone surrogates, NUL, U+2028) comes back as it was. The first line is the header; the
 others have a `kind`: `row`, `request` (the last one of an id counts), `queued`, `cancelled`,
-`taken`. Nothing here touches a file.
+`taken`. Lines that were written together count together or not at all (SPEC S04): all but the last
+say in `more` how many of theirs are still to come. Nothing here touches a file.
 """
 
 import json
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, assert_never, get_args
 
@@ -56,6 +57,22 @@ class Taken:
 
 Record = LogChunk | RequestRecord | QueuedMessage | Cancelled | Taken
 
+Seen = Callable[[int, int, LogChunk | str], None]
+"""Hears of each row: its seq, where its line begins, and the row or why it can't be read."""
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """A line as read: `found` is what it says, or why it can't be read (SPEC C12).
+
+    `more` lines of the same batch come after it; `at` is the byte it begins at.
+    """
+
+    number: int
+    at: int
+    found: Record | PayloadError
+    more: int = 0
+
 
 def header_line(session_id: str, *, created: int) -> bytes:
     """The header; `created` in ms UTC."""
@@ -63,56 +80,58 @@ def header_line(session_id: str, *, created: int) -> bytes:
     return _line(head)
 
 
-def line_of(record: Record) -> bytes:
-    """The line of a record, its `\\n` included."""
+def lines_of(records: Sequence[Record]) -> bytes:
+    """The lines of what is written together, each with its `\\n`."""
+    last = len(records) - 1
+    return b"".join(
+        _line({**_object_of(record), "more": last - place} if place < last else _object_of(record))
+        for place, record in enumerate(records)
+    )
+
+
+def _object_of(record: Record) -> dict[str, Any]:
     match record:
         case LogChunk():
-            return _line(
-                {
-                    "kind": "row",
-                    "id": record.id,
-                    "seq": record.seq,
-                    "turn": record.turn_id,
-                    "step": record.step,
-                    "role": record.role,
-                    "type": record.type,
-                    "data": payload_to_json(record.data),
-                    "at": record.created_at,
-                    "provider": record.stamp.provider,
-                    "model": record.stamp.model,
-                }
-            )
+            return {
+                "kind": "row",
+                "id": record.id,
+                "seq": record.seq,
+                "turn": record.turn_id,
+                "step": record.step,
+                "role": record.role,
+                "type": record.type,
+                "data": payload_to_json(record.data),
+                "at": record.created_at,
+                "provider": record.stamp.provider,
+                "model": record.stamp.model,
+            }
         case RequestRecord():
-            return _line(
-                {
-                    "kind": "request",
-                    "id": record.id,
-                    "turn": record.turn_id,
-                    "step": record.step,
-                    "provider": record.provider,
-                    "model": record.model,
-                    "started": record.started_at,
-                    "message": record.message_id,
-                    "stop": record.stop_reason,
-                    "usage": record.usage,
-                    "error": record.error,
-                    "ended": record.ended_at,
-                }
-            )
+            return {
+                "kind": "request",
+                "id": record.id,
+                "turn": record.turn_id,
+                "step": record.step,
+                "provider": record.provider,
+                "model": record.model,
+                "started": record.started_at,
+                "message": record.message_id,
+                "stop": record.stop_reason,
+                "usage": record.usage,
+                "error": record.error,
+                "ended": record.ended_at,
+            }
         case QueuedMessage():
-            return _line(
-                {
-                    "kind": "queued",
-                    "id": record.id,
-                    "text": record.text,
-                    "at": record.created_at,
-                    "attachments": [dict(one) for one in record.attachments],
-                }
-            )
+            return {
+                "kind": "queued",
+                "id": record.id,
+                "text": record.text,
+                "at": record.created_at,
+                "attachments": [dict(one) for one in record.attachments],
+            }
         case Cancelled():
-            return _line({"kind": "cancelled", "id": record.message_id})
+            return {"kind": "cancelled", "id": record.message_id}
         case Taken():
-            return _line({"kind": "taken", "ids": list(record.message_ids)})
+            return {"kind": "taken", "ids": list(record.message_ids)}
         case _:
             assert_never(record)
 
@@ -128,9 +147,17 @@ def header_of(line: bytes) -> Header | None:
         return None
 
 
-def record_of(line: bytes, tab_id: str) -> Record:
-    """What a line says; raises PayloadError with the reason where it can't be read (SPEC C12)."""
-    found = _object(line)
+def read_line(text: bytes, tab_id: str, *, number: int = 0, at: int = 0) -> Line:
+    """What a line says; what can't be read is no error here."""
+    try:
+        found = _object(text)
+        more = found.get("more")
+        return Line(number, at, _record_of(found, tab_id), more if type(more) is int else 0)
+    except PayloadError as error:
+        return Line(number, at, error)
+
+
+def _record_of(found: dict[str, Any], tab_id: str) -> Record:
     match found.get("kind"):
         case "row":
             return _row_of(found, tab_id)
@@ -203,20 +230,20 @@ class Contents:
             for place, one in enumerate(new, start=1)
         )
 
-    def read(self, number: int, line: bytes, tab_id: str, row: Callable[[LogChunk], None]) -> None:
-        """Takes a line in; `row` gets the row it is. What can't be read is noted and left out."""
-        try:
-            record = record_of(line, tab_id)
-            if isinstance(record, LogChunk) and record.id in self.ids:
-                raise PayloadError("a row with this id stands before it")
-        except PayloadError as error:
-            self.damaged[number] = str(error)
+    def take(self, line: Line, seen: Seen) -> None:
+        """Takes a line in. What can't be read is noted and left out; its place stays free."""
+        found = line.found
+        if isinstance(found, LogChunk) and found.id in self.ids:
+            found = PayloadError("a row with this id stands before it")
+        if isinstance(found, PayloadError):
+            self.damaged[line.number] = str(found)
             self.lost += 1
-            return
-        if isinstance(record, LogChunk):
-            row(self.add_row(record))
+            seen(self.head + self.lost, line.at, str(found))
+        elif isinstance(found, LogChunk):
+            row = self.add_row(found)
+            seen(row.seq, line.at, row)
         else:
-            self.add(record)
+            self.add(found)
 
     def add_row(self, row: LogChunk) -> LogChunk:
         """Takes a row in; the row as it stands (a place that was taken is moved to the next)."""

@@ -1,6 +1,6 @@
 """One contract, every backend: the database, the double in memory, and (where it applies) null."""
 
-from collections.abc import Generator, Iterator
+from collections.abc import Callable, Generator, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from itertools import pairwise
@@ -15,9 +15,10 @@ from desktop.core.conversation import LoadedSession
 from desktop.core.errors import StoreError, UnknownConversation, UnknownFolder
 from desktop.core.permissions import Rule
 from desktop.core.protocols import Catalogue, LogReader, TurnStore
-from desktop.core.records import RequestRecord, Snapshot
+from desktop.core.records import Page, RequestRecord, Snapshot
 from desktop.core.status import QueuedMessage
 from desktop.store.jsonl import FSJSONLStore
+from desktop.store.jsonl_pages import FSJSONLPages
 from desktop.store.null import NullStore
 from tests.fakes.stores import MemoryLog
 from tests.unit.store.builders import (
@@ -58,6 +59,22 @@ def store(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[TurnStore]
         return
     with open_any(request.param, tmp_path) as log:
         yield log.session(new_tab(log, tmp_path))
+
+
+PageOf = Callable[..., Page]
+
+
+@pytest.fixture(params=["sql", "memory", "jsonl"])
+def read(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[tuple[TurnStore, PageOf]]:
+    """The store of a new conversation, and what gives its pages."""
+    if request.param == "jsonl":
+        with open_jsonl(tmp_path / "sessions", "tab") as store:
+            run(store.make())
+            yield store, FSJSONLPages(tmp_path / "sessions", "tab").page
+        return
+    with open_any(request.param, tmp_path) as log:
+        tab_id = new_tab(log, tmp_path)
+        yield log.session(tab_id), lambda **asked: run(log.reader.page(tab_id, **asked))
 
 
 @pytest.fixture(autouse=True)
@@ -201,17 +218,23 @@ def test_the_queue_keeps_its_order_and_goes_out_once(store: TurnStore) -> None:
     ],
 )
 def test_a_page_is_a_contiguous_piece_and_knows_its_neighbours(
-    log: AnyLog, tab: str, asked: dict[str, int], places: list[int], older: bool, newer: bool
+    read: tuple[TurnStore, PageOf],
+    asked: dict[str, int],
+    places: list[int],
+    older: bool,
+    newer: bool,
 ) -> None:
-    run(log.session(tab).append([chunk(f"c{n}") for n in range(1, 11)]))
-    page = run(log.reader.page(tab, limit=4, **asked))
+    """P07."""
+    store, page_of = read
+    run(store.append([chunk(f"c{n}") for n in range(1, 11)]))
+    page = page_of(limit=4, **asked)
     assert [row.seq for row in page.rows] == places
     assert (page.has_older, page.has_newer) == (older, newer)
     assert (page.total, page.revision) == (10, 10)
 
 
-def test_a_page_of_an_empty_conversation_is_empty(log: AnyLog, tab: str) -> None:
-    page = run(log.reader.page(tab, limit=4))
+def test_a_page_of_an_empty_conversation_is_empty(read: tuple[TurnStore, PageOf]) -> None:
+    page = read[1](limit=4)
     assert (page.rows, page.total, page.has_older, page.has_newer) == ((), 0, False, False)
 
 
