@@ -11,7 +11,6 @@ from dataclasses import dataclass
 from typing import Any, assert_never
 
 from PySide6.QtCore import QObject, Signal
-from PySide6.QtWidgets import QWidget
 
 from desktop.core.chunks import LogChunk, Text
 from desktop.ui.composer import Composer
@@ -53,9 +52,9 @@ class Branching(QObject):
         pane: TranscriptPane,
         composer: Composer,
         bar: NoticeBar,
-        parent: QWidget,
     ) -> None:
-        super().__init__(parent)
+        # Of no widget: what is on its way when the page is closed ends as it should.
+        super().__init__()
         self._tab_id = tab_id
         self._doors = doors
         self._tasks = tasks
@@ -63,6 +62,7 @@ class Branching(QObject):
         self._composer = composer
         self._bar = bar
         self._editing: Editing | None = None
+        self._is_gone = False
         pane.wished.connect(self._wish)
         pane.branch_wanted.connect(self._switch)
         bar.acted.connect(self.cancel)
@@ -84,7 +84,14 @@ class Branching(QObject):
         self._tasks.start(self._read(), f"branches of {self._tab_id}")
 
     async def _read(self) -> None:
-        self._pane.view.show_branches(await self._doors.catalogue.branches(self._tab_id))
+        branches = await self._doors.catalogue.branches(self._tab_id)
+        if not self._is_gone:
+            self._pane.view.show_branches(branches)
+
+    def close(self) -> None:
+        """The page is left for good: an edit ends, what is on its way is not shown."""
+        self.cancel()
+        self._is_gone = True
 
     # -- editing ------------------------------------------------------------------------------
 
@@ -125,7 +132,8 @@ class Branching(QObject):
             tab_id = await self._doors.commands.edit(
                 self._tab_id, editing.prompt.id, text, attachments
             )
-            self.cancel()
+            if not self._is_gone:
+                self.cancel()
             self._go(tab_id, editing.prompt.seq)
         finally:
             self.working.emit(False)
@@ -181,6 +189,8 @@ class Branching(QObject):
 
     def _go(self, tab_id: str, seq: int) -> None:
         """To where another conversation parts from this one; that place stays on the screen."""
+        if self._is_gone:
+            return
         if tab_id == self._tab_id:
             self._pane.follow()
             return

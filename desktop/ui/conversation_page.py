@@ -60,6 +60,7 @@ class ConversationPage(QWidget):
         self._last_prompt = ""
         self._dangling_shown = ""
         self._archived = False
+        self._is_gone = False
         self.archived_bar = NoticeBar(
             theme, name="archivedBar", act=self.tr("Unarchive"), closable=False, parent=self
         )
@@ -78,7 +79,6 @@ class ConversationPage(QWidget):
             pane=pane,
             composer=self.composer,
             bar=self.edit_bar,
-            parent=self,
         )
         self._build(theme)
         self._wire()
@@ -102,7 +102,9 @@ class ConversationPage(QWidget):
         """The transcript's own scope hears these."""
 
     def status(self, status: TabStatus) -> None:
-        """What the conversation does now."""
+        """What the conversation does now. A page that was closed meanwhile shows nothing."""
+        if self._is_gone:
+            return
         self._status = status
         if status.phase != "elsewhere":
             self._look_again.stop()
@@ -151,6 +153,8 @@ class ConversationPage(QWidget):
 
     def close_page(self) -> None:
         """Ends everything of the page; the conversation itself goes on."""
+        self._is_gone = True
+        self.branching.close()
         self._unsubscribe()
         self._look_again.stop()
         self.pane.leave()
@@ -193,6 +197,8 @@ class ConversationPage(QWidget):
 
     async def _open(self) -> None:
         draft = await self._doors.catalogue.draft(self.tab_id)
+        if self._is_gone:
+            return
         if draft and not self.composer.text():
             self.composer.set_text(draft)
         self.status(await self._doors.commands.open(self.tab_id))
@@ -223,11 +229,16 @@ class ConversationPage(QWidget):
             else:
                 await self._doors.commands.send(self.tab_id, text, attachments)
         except NacreError as error:
+            if self._is_gone:
+                raise
             self.banner.say(str(error), error.detail)
             return
         finally:
             self._sending = False
-            self.refresh_ready()
+            if not self._is_gone:
+                self.refresh_ready()
+        if self._is_gone:
+            return
         self.banner.say("")
         offered, self._dangling_shown = self._dangling_shown, ""
         if editing:

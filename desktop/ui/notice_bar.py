@@ -29,7 +29,7 @@ class NoticeBar(QFrame):
         row.addWidget(self._sentence, 1)
         self.button = QPushButton(act, self)
         self.button.setObjectName(f"{name}Act")
-        self.button.clicked.connect(self.acted)
+        self.button.clicked.connect(lambda _=False: self.acted.emit())
         row.addWidget(self.button)
         if closable:
             close = QToolButton(self)

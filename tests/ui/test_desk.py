@@ -18,7 +18,7 @@ from desktop.ui.doors import Doors
 from desktop.ui.tasks import Tasks
 from desktop.ui.theme import LIGHT, Theme
 from tests.fakes.stores import MemoryLog
-from tests.ui.conftest import until
+from tests.ui.waiting import until
 
 FULL = "The disk is full."
 

@@ -125,12 +125,10 @@ class Box:
         self.height = y + self.below
 
     def _make_room(self, lane: Lane, width: int) -> None:
-        """What can be done with the row stands beside its text; in a narrow column, above it."""
-        beside = lane.fits_beside(width)
+        """What can be done with the row stands beside its text where there is room for it."""
         for piece in self.pieces:
             if isinstance(piece, TextPiece):
-                piece.right = lane.pad + (lane.width if beside else 0)
-        self.pieces[0].height = lane.top if beside else lane.height
+                piece.right = lane.pad + (lane.width if lane.fits_beside(width) else 0)
 
     @property
     def documents(self) -> int:

@@ -2,6 +2,7 @@
 
 A prompt keeps a lane at its trailing edge for the branch switcher and its buttons; the gap above
 every prompt, and the same gap at the end of the log, is kept for the buttons of the answer above.
+In a narrow column the lane would leave the text no room: then the gap serves both.
 """
 
 from dataclasses import dataclass
@@ -18,13 +19,12 @@ _WIDEST_COUNT = "88/88"
 
 @dataclass(frozen=True, slots=True)
 class Lane:
-    """All in pixels: the lane's width, the gap between turns, a button's height; `top` and `pad`
-    are the space above and beside the text of a prompt."""
+    """All in pixels: the lane's width, the gap between turns, a button's height, the space beside
+    the text of a prompt; an arrow's and the count's width in a switcher."""
 
     width: int
     gap: int
     height: int
-    top: int
     pad: int
     arrow: int
     count: int
@@ -45,8 +45,7 @@ def lane_of(theme: Theme) -> Lane:
     return Lane(
         width=2 * arrow + count + buttons,
         gap=height + theme.space_4,
-        height=height + theme.space_8,
-        top=theme.space_12,
+        height=height,
         pad=theme.space_16,
         arrow=arrow,
         count=count,

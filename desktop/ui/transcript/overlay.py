@@ -71,7 +71,7 @@ class ActsBar(QFrame):
                 widget.deleteLater()
         for act in acts:
             self._row.addWidget(self._button(act, theme))
-        self.setFixedSize(sum(button_width(theme, act) for act in acts), lane_of(theme).gap - 4)
+        self.setFixedSize(sum(button_width(theme, act) for act in acts), lane_of(theme).height)
 
     def _button(self, act: Act, theme: Theme) -> QToolButton:
         button = quiet_button(self, words_of(act), theme)
@@ -146,6 +146,7 @@ class Overlay(QObject):
         self._wish: Callable[[Act], Wish] | None = None
         self._acts = ActsBar(viewport)
         self._acts.wanted.connect(self._act)
+        self._acts_row = ""
         self._switchers: dict[str, Switcher] = {}
 
     @property
@@ -198,7 +199,7 @@ class Overlay(QObject):
             point = self._points.get(page.rows.row(placed.row).id)
             if point is not None:
                 shown.add(point.row_id)
-                self._place_switcher(page, point, self._block_top(page, placed))
+                self._place_switcher(page, point, self._lane_top(page, placed))
         end = self._points.get("")
         if end is not None and page.position.at_log_end:
             shown.add("")
@@ -231,20 +232,17 @@ class Overlay(QObject):
         if at is None and current:
             at = page.rows.place(current)
         acts = acts_of(page, at) if at is not None else ()
-        if at is None or not acts or theme is None:
+        placed = self._place_of(page, at) if at is not None else None
+        if at is None or not acts or theme is None or placed is None:
             self._acts.hide()
-            return
-        placed = self._place_of(page, at)
-        if placed is None:
-            self._acts.hide()
+            self._acts_row = ""
             return
         row = page.rows.row(at)
         self._wish = lambda act: wish_of(page, row, act)
         on_prompt = is_prompt(row)
-        point = self._points.get(row.id if on_prompt else "")
-        top = self._block_top(page, placed) if on_prompt else self._strip_top(page, placed)
-        is_end = on_prompt or placed.row == page.rows.rowCount() - 1
-        switcher = self._switchers.get(point.row_id) if point is not None and is_end else None
+        top = self._lane_top(page, placed) if on_prompt else self._strip_top(page, placed)
+        switcher = self._switchers.get(self._beside(page, placed, on_prompt=on_prompt))
+        self._acts_row = row.id
         self._acts.show_acts(acts, theme)
         taken = switcher.width() if switcher is not None else 0
         self._acts.move(self._right(page) - taken - self._acts.width(), top)
@@ -256,10 +254,11 @@ class Overlay(QObject):
         placed = page.placed_at(self._mouse.y()) if self._mouse is not None else None
         if placed is None or self._mouse is None:
             return None
-        in_gap = self._mouse.y() < self._block_top(page, placed)
-        if in_gap and placed.row > 0 and is_prompt(page.rows.row(placed.row)):
-            return placed.row - 1
-        return placed.row
+        row = page.rows.row(placed.row)
+        in_gap = is_prompt(row) and self._mouse.y() < placed.y + page.shelf.box(row).above
+        # On the way from a prompt to its own buttons in the gap they must not change.
+        stays = not self._fits_beside(page) and self._acts_row == row.id
+        return placed.row - 1 if in_gap and placed.row > 0 and not stays else placed.row
 
     def _place_of(self, page: Page, at: int) -> Placed | None:
         """Where the acts of this row stand: at the prompt itself, or below its answer's end."""
@@ -272,12 +271,27 @@ class Overlay(QObject):
                 return None if hidden else placed
         return None
 
-    def _block_top(self, page: Page, placed: Placed) -> int:
-        """Where the buttons of a prompt begin."""
-        row = page.rows.row(placed.row)
-        box = page.shelf.box(row) if is_prompt(row) else None
+    def _fits_beside(self, page: Page) -> bool:
         assert self._theme is not None
-        return placed.y + (box.above + self._theme.space_8 if box is not None else 0)
+        return lane_of(self._theme).fits_beside(page.frame.width)
+
+    def _lane_top(self, page: Page, placed: Placed) -> int:
+        """Where the buttons of a prompt begin: in its lane, else in the gap above it."""
+        assert self._theme is not None
+        if not self._fits_beside(page):
+            return placed.y + self._theme.space_4 // 2
+        above = page.shelf.box(page.rows.row(placed.row)).above
+        return placed.y + above + self._theme.space_8
+
+    def _beside(self, page: Page, placed: Placed, *, on_prompt: bool) -> str:
+        """The switcher that stands in the same line: the prompt's own, that of the next prompt
+        where it is in the gap too, or the one at the end of the log."""
+        if on_prompt:
+            return page.rows.row(placed.row).id
+        following = answer_end(page.rows.rows(), placed.row) + 1
+        if following >= page.rows.rowCount():
+            return ""
+        return "none" if self._fits_beside(page) else page.rows.row(following).id
 
     def _strip_top(self, page: Page, placed: Placed) -> int:
         """Where the buttons below an answer begin: in the gap that follows it."""
@@ -322,7 +336,7 @@ def quiet_button(parent: QWidget, words: str, theme: Theme | None) -> QToolButto
     button.setCursor(Qt.CursorShape.PointingHandCursor)
     if theme is not None:
         button.setFont(theme.font(theme.sizes.small))
-        button.setFixedHeight(lane_of(theme).gap - theme.space_4)
+        button.setFixedHeight(lane_of(theme).height)
     return button
 
 
