@@ -50,6 +50,7 @@ class ConversationArea(QWidget):
     moved = Signal(str, str, object)
     forked = Signal(str, str)
     working = Signal(bool)
+    key_wanted = Signal(str)
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -85,6 +86,7 @@ class ConversationArea(QWidget):
         self.strip.shown.connect(self.show_tab)
         self.strip.closed.connect(self.closed)
         self.strip.reordered.connect(self.reordered)
+        self.new_page.composer.key_wanted.connect(self.key_wanted)
         self.new_page.composer.attach_wanted.connect(
             lambda: self.attach_wanted.emit(self.new_page.composer)
         )
@@ -150,6 +152,7 @@ class ConversationArea(QWidget):
             page.show_models(self._models)
             page.show_archived(tab_id in self._archived)
             page.attach_wanted.connect(lambda page=page: self.attach_wanted.emit(page.composer))
+            page.composer.key_wanted.connect(self.key_wanted)
             page.unarchive_wanted.connect(lambda: self.unarchive_wanted.emit(tab_id))
             page.branching.working.connect(self.working)
             page.branching.moved.connect(lambda other, state: self.moved.emit(tab_id, other, state))

@@ -6,19 +6,42 @@ pytest-qt's own waits do not run qasync's tasks, so asynchronous code runs as
 
 import asyncio
 import gc
+import time
 from collections.abc import Callable, Coroutine, Iterator
-from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 import qasync
 from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
-from tests.e2e.nacre import KEY, Home
 from tests.fakes.messages_api import MessagesServer
-from tests.ui.program import Enter, Person
-from tests.ui.waiting import until
+
+if TYPE_CHECKING:
+    from tests.e2e.nacre import Home
+    from tests.ui.program import Person
+
+Enter = Callable[..., "Person"]
+
+FRAME = 0.005  # seconds between two looks
+
+
+async def until(predicate: Callable[[], object], timeout: float = 5.0) -> None:  # noqa: ASYNC109
+    """Return as soon as the predicate holds; AssertionError when it does not within the time-out.
+
+    An assertion that fails inside the predicate counts as not yet, and is what is raised at last.
+    """
+    deadline = time.monotonic() + timeout
+    while True:
+        reason: AssertionError | None = None
+        try:
+            if predicate():
+                return
+        except AssertionError as failed:
+            reason = failed
+        if time.monotonic() > deadline:
+            raise AssertionError(f"did not hold within {timeout} s") from reason
+        await asyncio.sleep(FRAME)
 
 
 @pytest.fixture(name="until")
@@ -58,17 +81,12 @@ def _no_window_left() -> Iterator[None]:  # pyright: ignore[reportUnusedFunction
 
 
 @pytest.fixture
-def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Home:
-    """An empty home whose key comes from the environment."""
-    monkeypatch.setenv("ANTHROPIC_API_KEY", KEY)
-    return Home(tmp_path)
-
-
-@pytest.fixture
 def enter(
-    home: Home, loop: qasync.QEventLoop, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
+    home: "Home", loop: qasync.QEventLoop, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
 ) -> Iterator[Enter]:
-    """Opens the program on the home, with this server as the provider's."""
+    """Opens the program on the test's home, with this server as the provider's."""
+    from tests.ui.program import Person
+
     app = QApplication.instance()
     assert isinstance(app, QApplication)
     font, palette, sheet = app.font(), app.palette(), app.styleSheet()
@@ -76,7 +94,7 @@ def enter(
     app.setQuitOnLastWindowClosed(False)  # as the program's root does
     people: list[Person] = []
 
-    def begin(server: MessagesServer | None = None) -> Person:
+    def begin(server: MessagesServer | None = None) -> "Person":
         if server is not None:
             monkeypatch.setenv("ANTHROPIC_BASE_URL", server.base_url)
         person = Person(home, loop, qtbot)

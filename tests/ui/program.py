@@ -38,7 +38,7 @@ from desktop.ui.main_window import MainWindow
 from desktop.ui.transcript.pane import TranscriptPane
 from tests.e2e.nacre import Home
 from tests.fakes.messages_api import MessagesServer
-from tests.ui.waiting import until
+from tests.ui.conftest import until
 
 SECONDS = 60.0
 LOOK = 0.02  # seconds between two looks at the window, which cost a millisecond or more
@@ -378,10 +378,6 @@ class Person:
 
     def _seen(self) -> str:
         return "\n".join([self.labels(), "-- transcript", *self.transcript()])
-
-
-Enter = Callable[..., Person]
-"""Opens the program on the test's home, with a server as the provider's."""
 
 
 def at_gate(server: MessagesServer, name: str) -> bool:

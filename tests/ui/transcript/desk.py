@@ -23,7 +23,7 @@ from desktop.ui.transcript.markdown import MarkdownRenderer
 from desktop.ui.transcript.model import TranscriptModel
 from desktop.ui.transcript.view import TranscriptView, ViewState
 from tests.fakes.stores import MemoryLog
-from tests.ui.waiting import until
+from tests.ui.conftest import until
 
 NEVER = 3_600.0
 
