@@ -12,9 +12,9 @@ from typing import Any, TypeVar
 from sqlalchemy import Connection, Row, Select
 from sqlalchemy.exc import DBAPIError
 
-T = TypeVar("T")
-
 from desktop.store.connection import driver
+
+T = TypeVar("T")
 
 logger = logging.getLogger(__name__)
 
