@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from desktop.credentials.status import Status, absent, locked
-from desktop.credentials.store import SecretStore
+from desktop.credentials.store import WINDOWS_LIMIT, SecretStore
 from desktop.headless import moving_keys
 from desktop.headless.moving_keys import LIVE, move_keys
 from desktop.store import legacy_secrets
@@ -45,10 +45,8 @@ def start(database: Path, keyring: MemoryKeyring, told: list[str]) -> Iterator[S
     """One start of the program on the database: the checks before the log opens, its close."""
     stores: list[SecretStore] = []
 
-    def start(
-        keyring: MemoryKeyring = keyring, *, seconds: float = 60.0, platform: str = "linux"
-    ) -> str:
-        secrets = SecretStore(open_backend=lambda: keyring, call_seconds=1.0, platform=platform)
+    def start(keyring: MemoryKeyring = keyring, *, seconds: float = 60.0, limit: int = 0) -> str:
+        secrets = SecretStore(open_backend=lambda: keyring, call_seconds=1.0, limit=limit)
         stores.append(secrets)
         with open_log(database.parent):
             return asyncio.run(
@@ -291,7 +289,7 @@ def test_the_legacy_value_is_the_last_word_while_no_reference_stands_in_its_plac
 def test_k02_what_windows_can_not_keep_stays_and_is_named(
     database: Path, keyring: MemoryKeyring, start: Start
 ) -> None:
-    told = start(platform="win32")
+    told = start(limit=WINDOWS_LIMIT)
     assert "the API key “kkkk" in told
     assert "1200 characters" in told
     assert str(database) in told
@@ -299,11 +297,11 @@ def test_k02_what_windows_can_not_keep_stays_and_is_named(
     assert len(kept(keyring)) == len(ALL) - 1
     change(database, "DELETE FROM api_keys WHERE key_id LIKE 'kkkk%'")
     # The long one is in the copy too, and there the person has to decide.
-    told = start(platform="win32")
+    told = start(limit=WINDOWS_LIMIT)
     assert str(copy_of(database)) in told
     assert "delete it" in told
     copy_of(database).unlink()
-    assert start(platform="win32") == ""
+    assert start(limit=WINDOWS_LIMIT) == ""
     assert with_plaintext(database.parent) == []
 
 
