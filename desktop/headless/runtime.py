@@ -32,6 +32,8 @@ from desktop.core.errors import StoreError
 from desktop.core.protocols import Catalogue, Commands, LogReader, Search
 from desktop.core.records import RequestRecord, Snapshot, Storage, Tab, Workspace
 from desktop.core.tools import Scene, Tool
+from desktop.credentials.key_file import KeyFile
+from desktop.credentials.keys import Keys
 from desktop.credentials.store import SecretStore
 from desktop.diagnostics import Redaction
 from desktop.feed.hub import Hub
@@ -99,7 +101,7 @@ class Runtime:
         supervisor: Supervisor,
         access: LiveAccess,
         transport: Transport,
-        secrets: SecretStore,
+        keys: Keys,
         tools: tuple[Tool, ...],
         preferred: Preferred,
         notice: str,
@@ -114,7 +116,7 @@ class Runtime:
         self._supervisor = supervisor
         self._access = access
         self._transport = transport
-        self._secrets = secrets
+        self._keys = keys
         self._tools = tools
         self._preferred = preferred
         self._report = report
@@ -156,6 +158,10 @@ class Runtime:
     async def go_on(self, tab_id: str) -> None:
         """Raises StoreError where the conversation is kept elsewhere than this process was told."""
         await self._stores.go_on(tab_id)
+
+    async def find_key(self) -> None:
+        """Reads which server and key are in force; a keyring may take seconds to answer."""
+        await self._access.load()
 
     async def doctor(self) -> dict[str, Any]:
         return await self._log.doctor()
@@ -273,7 +279,7 @@ class Runtime:
         await self._stores.close()
         await self._log.close()
         await self._transport.close()
-        self._secrets.close()
+        self._keys.close()
 
 
 async def start(
@@ -293,6 +299,7 @@ async def start(
     log = await asyncio.to_thread(open_log, folder, on_catalogue_change=hub.catalogue_changed)
     await asyncio.to_thread(_tidy_spool, folder.spool, time.time() - SPOOL_SECONDS)
     secrets = SecretStore(forget=redaction.forget)
+    keys = Keys(secrets, KeyFile(folder.keys), forget=redaction.forget)
     try:
         # No thread of the log has connected yet: this still is before it is used.
         notice = (
@@ -306,13 +313,13 @@ async def start(
             log,
             stores,
             hub,
-            secrets=secrets,
+            keys=keys,
             has_person=has_person,
             notice=notice,
             report=report,
         )
     except BaseException:
-        secrets.close()
+        keys.close()
         await log.close()
         raise
 
@@ -323,7 +330,7 @@ async def _join(
     stores: Stores,
     hub: Hub,
     *,
-    secrets: SecretStore,
+    keys: Keys,
     has_person: bool,
     notice: str,
     report: Callable[[str], None],
@@ -334,7 +341,7 @@ async def _join(
     transport = Transport(partial(importlib.import_module, "desktop.wire.sdk"))
     access = LiveAccess(
         environment=os.environ,
-        secrets=secrets,
+        keys=keys,
         catalogue=log.catalogue,
         transport=transport,
         table=table,
@@ -367,7 +374,6 @@ async def _join(
         defaults=preferred.chosen,
         revision=stores.reader.revision,
     )
-    await access.load()
     return Runtime(
         folder=folder,
         log=log,
@@ -377,7 +383,7 @@ async def _join(
         supervisor=supervisor,
         access=access,
         transport=transport,
-        secrets=secrets,
+        keys=keys,
         tools=tools,
         preferred=preferred,
         notice=notice,

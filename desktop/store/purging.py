@@ -66,12 +66,22 @@ _REQUESTS = (
 
 
 class Purging:
-    """The purges of one log; `clock` in seconds. `count` says how many slices deleted something."""
+    """The purges of one log; `clock` in seconds. `count` says how many slices deleted something.
 
-    def __init__(self, lanes: Lanes, *, clock: Callable[[], float] = time.perf_counter) -> None:
+    `told` gets how long each slice and merge held the write lock.
+    """
+
+    def __init__(
+        self,
+        lanes: Lanes,
+        *,
+        clock: Callable[[], float] = time.perf_counter,
+        told: Callable[[float], None] | None = None,
+    ) -> None:
         self._lanes = lanes
         self._clock = clock
-        # What the last commits took; the quickest counts, the others waited for the loop too.
+        self._told = told
+        # What the last commits took, with the way back to the loop: the slowest of them counts.
         self._commits: deque[float] = deque(maxlen=4)
         self.count = 0
 
@@ -125,6 +135,8 @@ class Purging:
         await self._lanes.write(timed)
         over = self._clock()
         self._commits.append(over - ended)
+        if self._told is not None:
+            self._told(over - began)
         return over - began
 
 

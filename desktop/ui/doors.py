@@ -9,6 +9,7 @@ from desktop.core.access import Access
 from desktop.core.protocols import Catalogue, Commands, LogReader
 from desktop.feed.hub import Hub
 from desktop.ui.sidebar_list import ConversationList
+from desktop.ui.unlocking import Unlocking
 from desktop.ui.welcome import WelcomePage
 
 
@@ -21,6 +22,7 @@ class Doors:
     reader: LogReader
     hub: Hub
     access: Access
+    unlocking: Unlocking
     start_tour: Callable[[], Awaitable[str]]
     rule_words: Callable[[str, str], str]
     settings_dialog: Callable[[QWidget], QDialog]

@@ -2,19 +2,16 @@
 
 import json
 import time
-from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
-import qasync
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QAccessible
 from PySide6.QtWidgets import (
     QAbstractButton,
     QAbstractItemView,
     QAbstractSpinBox,
-    QApplication,
     QComboBox,
     QLineEdit,
     QListWidget,
@@ -23,7 +20,6 @@ from PySide6.QtWidgets import (
     QTabBar,
     QWidget,
 )
-from pytestqt.qtbot import QtBot
 
 from desktop.credentials import api_key
 from desktop.settings import BASE_URL, THEME
@@ -40,9 +36,9 @@ from tests.fakes.messages_api import (
     thinking,
     tool_use,
 )
+from tests.ui.conftest import Enter
 from tests.ui.program import Person, outcomes, said, sealed, spoken
 
-Enter = Callable[..., Person]
 SLOW = pytest.mark.timeout(300)
 pytestmark = SLOW
 
@@ -52,36 +48,6 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Home:
     """An empty home whose key comes from the environment."""
     monkeypatch.setenv("ANTHROPIC_API_KEY", KEY)
     return Home(tmp_path)
-
-
-@pytest.fixture
-def enter(
-    home: Home, loop: qasync.QEventLoop, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
-) -> Iterator[Enter]:
-    """Opens the program on the home, with this server as the provider's."""
-    app = QApplication.instance()
-    assert isinstance(app, QApplication)
-    font, palette, sheet = app.font(), app.palette(), app.styleSheet()
-    quits = app.quitOnLastWindowClosed()
-    app.setQuitOnLastWindowClosed(False)  # as the program's root does
-    people: list[Person] = []
-
-    def begin(server: MessagesServer | None = None) -> Person:
-        if server is not None:
-            monkeypatch.setenv("ANTHROPIC_BASE_URL", server.base_url)
-        person = Person(home, loop, qtbot)
-        people.append(person)
-        return person
-
-    yield begin
-    for person in people:
-        person.give_up()
-    app.setQuitOnLastWindowClosed(quits)
-    app.setFont(font)
-    app.setPalette(palette)
-    app.setStyleSheet(sheet)
-    logs = [path.read_text("utf-8") for path in (home.data / "logs").glob("*")]
-    assert not any("Traceback" in log for log in logs), "\n".join(logs)
 
 
 # -- a conversation ---------------------------------------------------------------------------

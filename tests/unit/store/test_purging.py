@@ -300,7 +300,7 @@ ROWS = 600
 PURGE = """
 import asyncio, itertools, sys
 from pathlib import Path
-from tests.bench.append import open_log
+from tests.bench._corpus import open_log
 log = open_log(Path(sys.argv[1]))
 asyncio.run(log.catalogue.purge_tab(sys.argv[2]))
 """
@@ -358,3 +358,12 @@ def test_a_writer_gets_in_between_two_slices(tmp_path: Path) -> None:
         assert left[0] != 0
         assert len(set(left)) > 1
         assert kept(log, tab) == []
+
+
+def test_the_measurement_of_a_purge_comes_to_its_end() -> None:
+    command = [sys.executable, "-m", "tests.bench", "purge", "--purge-rows", "2000"]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True)
+    names = [line.split()[0] for line in done.stdout.splitlines()]
+    assert names == [
+        f"purge.{one}" for one in ("longest_inside", "longest_seen", "p99_inside", "rows")
+    ]
