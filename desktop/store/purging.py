@@ -98,11 +98,11 @@ class Purging:
         while await self._lanes.read(has_more):
             if self._clock() > end:
                 return True
-            await self._slice()
-            slices += 1
             if slices % SLICES_BEFORE_MERGE == 0:
                 while await self._merge():
                     pass
+            await self._slice()
+            slices += 1
         return False
 
     async def _slice(self) -> None:
