@@ -5,9 +5,10 @@ from typing import Any
 
 from sqlalchemy import Connection
 
-from desktop.store import backup
+from desktop.store import backup, legacy_journal, schema
 from desktop.store.blobs import Blobs
 from desktop.store.references import References, read_slice
+from desktop.store.secret_columns import count_waiting
 from desktop.store.tables import SCHEMA
 
 _COUNTED = (
@@ -39,7 +40,7 @@ def examine(connection: Connection, database: Path, blobs: Blobs) -> dict[str, A
     A row whose blob is gone shows its head and tail still; it is told, and nothing else is lost.
     """
     integrity = [str(row[0]) for row in connection.exec_driver_sql("PRAGMA integrity_check")]
-    broken = connection.exec_driver_sql("PRAGMA foreign_key_check").all()
+    broken = schema.broken_references(connection)
     gaps = [str(row[0]) for row in connection.exec_driver_sql(_GAPS)]
     damaged = int(connection.exec_driver_sql(_DAMAGED).scalar_one())
     counts = {
@@ -51,16 +52,32 @@ def examine(connection: Connection, database: Path, blobs: Blobs) -> dict[str, A
         pass
     missing = sum(blobs.path(sha256) is None for sha256 in named.tabs)
     return {
-        "ok": integrity == ["ok"] and not broken and not gaps and damaged == 0 and missing == 0,
+        "ok": integrity == ["ok"] and not (broken or gaps or damaged or missing),
         "database": str(database),
         "bytes": database.stat().st_size,
         "schema": int(connection.exec_driver_sql("PRAGMA user_version").scalar_one()),
         "newestSchema": SCHEMA,
         "integrity": integrity,
-        "brokenReferences": len(broken),
+        "brokenReferences": broken,
         "tabsWithGaps": gaps,
         "damagedRows": damaged,
         "missingFiles": missing,
         "counts": counts,
+        "legacy": _legacy(connection, database),
         "lastBackup": backup.last_good(connection) or "never",
+    }
+
+
+def _legacy(connection: Connection, database: Path) -> dict[str, Any]:
+    """What of a legacy installation still waits: for a keyring, or for a start that can remove it.
+
+    It is no damage: every start tries again.
+    """
+    raw = connection.connection.driver_connection
+    assert raw is not None
+    remains = legacy_journal.remains(raw)
+    return {
+        "secretsInDatabase": count_waiting(raw),
+        "journalInDatabase": [*remains.tables, *remains.triggers],
+        "journalFiles": [str(path) for path in legacy_journal.files_of(database)],
     }

@@ -14,7 +14,7 @@ from sqlalchemy import Connection
 from desktop.core.backups import BackupNotes
 from desktop.core.errors import StoreError, StoreReadOnly
 from desktop.core.records import Storage
-from desktop.store import doctor, kept_backups, schema, storage
+from desktop.store import doctor, kept_backups, legacy_journal, schema, storage
 from desktop.store.blobs import Blobs
 from desktop.store.catalogue import SqlCatalogue
 from desktop.store.connection import Mode
@@ -27,7 +27,6 @@ from desktop.store.reads import LogPages
 from desktop.store.records import LegacyRecords
 from desktop.store.search import SqlSearch
 from desktop.store.session import SqlSession
-from desktop.store.timeline import AgentTimelineStore
 from desktop.store.upkeep import Upkeep
 
 logger = logging.getLogger(__name__)
@@ -62,7 +61,6 @@ class Log:
         )
         self._leases = Leases(run, new_id=new_id, now_ms=now_ms)
         self.reader = LogPages(self._lanes, self._blobs)
-        self.timeline = AgentTimelineStore(self.reader)
         self.search = SqlSearch(self._lanes)
         purging = Purging(self._lanes)
         self.upkeep = Upkeep(self._lanes, database, self._blobs, purging=purging, busy_ms=busy_ms)
@@ -163,6 +161,7 @@ def _made_ready(database: Path, *, read_only: bool, busy_ms: int) -> Mode:
     if not read_only and (not database.is_file() or _may_write(database)):
         try:
             schema.prepare(database, busy_ms=busy_ms)
+            legacy_journal.remove(database, busy_ms=busy_ms)
             return "read"
         except StoreReadOnly:
             if not database.is_file():

@@ -31,7 +31,6 @@ from desktop.core.records import (
 )
 from desktop.core.status import QueuedMessage
 from desktop.store.codec import search_text
-from desktop.store.timeline import AgentTimelineStore
 from tests.fakes import branches
 from tests.fakes.archive import MemoryArchive
 from tests.fakes.branches import Conversation
@@ -62,7 +61,6 @@ class MemoryLog:
         self.failures: list[StoreError] = []
         self.catalogue = MemoryCatalogue(self, on_catalogue_change, scratch)
         self.reader = MemoryReader(self)
-        self.timeline = AgentTimelineStore(self.reader)
         self.search = MemorySearch(self)
 
     def session(self, tab_id: str) -> "MemorySession":
