@@ -58,7 +58,7 @@ async def move_keys(
         return await mover.run()
     except StoreError as error:
         _LOG.warning("the keys of the old database: %s (%s)", error, error.detail)
-        return f"Keys of an older database could not be moved. {error} {_TRY_AGAIN}"
+        return f"Keys of an older database could not be taken out of it. {error} {_TRY_AGAIN}"
 
 
 class _Mover:

@@ -12,8 +12,11 @@ import pytest
 
 from desktop.credentials.status import Status, absent, locked
 from desktop.credentials.store import SecretStore
+from desktop.diagnostics import Redaction
 from desktop.headless import moving_keys
+from desktop.headless import runtime as runtimes
 from desktop.headless.moving_keys import LIVE, move_keys
+from desktop.paths import DataFolder
 from desktop.store import legacy_secrets
 from tests.data import make_legacy_database as legacy
 from tests.unit.credentials.keyrings import Door, MemoryKeyring, NullKeyring
@@ -155,7 +158,7 @@ def test_k02_without_a_keyring_everything_stays_and_the_person_is_told_once(
     for _ in range(2):
         notice = start()
         assert str(database) in notice
-        assert "14 keys" in notice
+        assert f"{len(ALL)} keys" in notice
         assert state.sentence in notice
         assert way_out in notice
         assert "canary" not in notice
@@ -189,7 +192,7 @@ def test_a_slow_keyring_gets_the_rest_at_the_next_starts(
 ) -> None:
     told = start(seconds=0.0)
     assert "slow" in told
-    assert "14 keys" in told
+    assert f"{len(ALL)} keys" in told
     count = 0
     while told := start(seconds=0.01):
         count += 1
@@ -396,7 +399,7 @@ def test_a_row_that_changed_meanwhile_is_left_alone(database: Path) -> None:
 
 def test_the_doctor_counts_the_secrets_that_wait(database: Path, start: Start) -> None:
     with open_log(database.parent) as log:
-        assert run(log.doctor())["legacy"]["secretsInDatabase"] == 14
+        assert run(log.doctor())["legacy"]["secretsInDatabase"] == len(ALL)
     start()
     with open_log(database.parent) as log:
         assert run(log.doctor())["legacy"]["secretsInDatabase"] == 0
@@ -407,6 +410,32 @@ def test_k01_the_log_tells_of_the_move_and_of_no_secret(
 ) -> None:
     with caplog.at_level(logging.DEBUG):
         start()
-    assert "moved 14 keys into the keyring in " in caplog.text
+    assert f"moved {len(ALL)} keys into the keyring in " in caplog.text
     assert "cleaned the pages of " in caplog.text
     assert "canary" not in caplog.text
+
+
+def test_a_whole_start_waits_once_for_a_keyring_that_does_not_answer(
+    database: Path, keyring: MemoryKeyring, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The move and the reading of the key together: one time limit, and the log is open."""
+    door = Door()
+    keyring.before = lambda _action, _account: door()
+    monkeypatch.setattr("desktop.credentials.system.open_system_keyring", lambda _service: keyring)
+
+    async def act() -> None:
+        folder = DataFolder(database.parent)
+        folder.prepare()
+        runtime = await runtimes.start(folder, redaction=Redaction(), has_person=False)
+        try:
+            assert "does not answer" in runtime.notice
+            assert runtime.access.state().keyring == "stuck"
+            assert (await runtime.catalogue.view()).tabs == ()
+        finally:
+            await runtime.close()
+
+    try:
+        asyncio.run(act())
+        assert keyring.actions == ["look"]
+    finally:
+        door.open()
