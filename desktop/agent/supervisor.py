@@ -236,9 +236,9 @@ class Supervisor:
         try:
             async with self._begins(fork) as agent:
                 await agent.send_anew(replace(resend, instead_of=frozenset()))
-        except BaseException:
+        except NacreError:
             with suppress(NacreError):  # nothing was said in it: it does not stand in the way
-                await self._catalogue.set_tab_open(fork, is_open=False)
+                await self._catalogue.trash_tab(fork)
             raise
         await self._name(fork, resend.text)
         await self._let_rest()

@@ -17,6 +17,7 @@ from desktop.headless.opening import open_log, prepared
 from desktop.headless.printing import printable
 from desktop.headless.stores import Stores
 from desktop.store.log import Log
+from desktop.store.timeline import AgentTimelineStore
 
 DONE = 0
 PAGE = 100
@@ -38,7 +39,7 @@ class Piece:
 
 
 def tabs(data_dir: str | None, *, of: Shelf, as_json: bool) -> int:
-    """The conversations of a shelf, the latest last."""
+    """The conversations of a shelf, the latest last; not those in which nothing was said (S12)."""
 
     async def work(log: Log, stores: Stores) -> int:
         view = await log.catalogue.view()
@@ -47,6 +48,7 @@ def tabs(data_dir: str | None, *, of: Shelf, as_json: bool) -> int:
             found = thrown
         else:
             found = tuple(one for one in view.tabs if of == "all" or one.archived_at is not None)
+            found = tuple(one for one in found if one.title or one.last_message_at is not None)
         for tab in sorted(found, key=lambda one: one.last_message_at or one.created_at):
             _print_tab(view, tab, as_json=as_json)
         if thrown and of == "all" and not as_json:
@@ -62,7 +64,8 @@ def show(data_dir: str | None, tab: str, *, as_json: bool, piece: Piece | None =
     async def work(log: Log, stores: Stores) -> int:
         tab_id = await resolve_tab(log.catalogue, tab)
         if piece is not None:
-            await _print_piece(log, tab_id, piece, as_json=as_json)
+            timeline = AgentTimelineStore(stores.reader)
+            await _print_piece(timeline, tab_id, piece, as_json=as_json)
             return DONE
         after = 0
         while True:
@@ -105,7 +108,10 @@ async def _tell_unseen(stores: Stores) -> None:
     """The database alone had as many hits as were asked for: the files were not looked at."""
     count = len(await stores.search.files())
     if count:
-        _say(f"{count} conversations that are kept as files were not looked at; use --limit.")
+        _say(
+            f"conversations that are kept as files ({count}) were not looked at;"
+            " a larger --limit looks at them."
+        )
 
 
 async def resolve_tab(catalogue: Catalogue, text: str) -> str:
@@ -175,14 +181,16 @@ def _state(tab: Tab) -> str:
     return ""
 
 
-async def _print_piece(log: Log, tab_id: str, piece: Piece, *, as_json: bool) -> None:
+async def _print_piece(
+    timeline: AgentTimelineStore, tab_id: str, piece: Piece, *, as_json: bool
+) -> None:
     """As JSON the first line says where one is, and whether what one had is of another log."""
     if piece.after is not None:
-        page = await log.timeline.after(tab_id, piece.after, limit=piece.limit)
+        page = await timeline.after(tab_id, piece.after, limit=piece.limit)
     elif piece.before is not None:
-        page = await log.timeline.before(tab_id, piece.before, limit=piece.limit)
+        page = await timeline.before(tab_id, piece.before, limit=piece.limit)
     else:
-        page = await log.timeline.tail(tab_id, limit=piece.limit)
+        page = await timeline.tail(tab_id, limit=piece.limit)
     if as_json:
         where = {
             "first": str(page.first),

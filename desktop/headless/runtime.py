@@ -32,6 +32,8 @@ from desktop.core.errors import StoreError
 from desktop.core.protocols import Catalogue, Commands, LogReader, Search
 from desktop.core.records import RequestRecord, Snapshot, Storage, Tab, Workspace
 from desktop.core.tools import Scene, Tool
+from desktop.credentials.key_file import KeyFile
+from desktop.credentials.keys import Keys
 from desktop.credentials.store import SecretStore
 from desktop.diagnostics import Redaction
 from desktop.feed.hub import Hub
@@ -99,7 +101,7 @@ class Runtime:
         supervisor: Supervisor,
         access: LiveAccess,
         transport: Transport,
-        secrets: SecretStore,
+        keys: Keys,
         tools: tuple[Tool, ...],
         preferred: Preferred,
         notice: str,
@@ -114,7 +116,7 @@ class Runtime:
         self._supervisor = supervisor
         self._access = access
         self._transport = transport
-        self._secrets = secrets
+        self._keys = keys
         self._tools = tools
         self._preferred = preferred
         self._report = report
@@ -157,8 +159,13 @@ class Runtime:
         """Raises StoreError where the conversation is kept elsewhere than this process was told."""
         await self._stores.go_on(tab_id)
 
+    async def find_key(self) -> None:
+        """Reads which server and key are in force; a keyring may take seconds to answer."""
+        await self._access.load()
+
     async def doctor(self) -> dict[str, Any]:
-        return await self._log.doctor()
+        log, files = await self._log.doctor(), await self._stores.reader.doctor()
+        return {**log, "ok": log["ok"] and files["ok"], "files": files}
 
     async def storage(self) -> Storage:
         """What every conversation takes on disk."""
@@ -210,9 +217,12 @@ class Runtime:
 
         And once, whether the file is whole.
         """
-        later(FILE_CHECK_SECONDS, lambda: start(self.check_file(), "check the file"))
+        later(FILE_CHECK_SECONDS, partial(self._begin_file_check, start))
         self._check_later(later, start)
         self._tidy_later(TIDY_SECONDS, later, start)
+
+    def _begin_file_check(self, start: Start) -> None:
+        start(self.check_file(), "check the file")
 
     async def check_file(self) -> None:
         """Has SQLite look over the file, and reports what it finds; closing the log ends it."""
@@ -270,7 +280,7 @@ class Runtime:
         await self._stores.close()
         await self._log.close()
         await self._transport.close()
-        self._secrets.close()
+        self._keys.close()
 
 
 async def start(
@@ -288,7 +298,9 @@ async def start(
     """
     hub = Hub()
     log = await asyncio.to_thread(open_log, folder, on_catalogue_change=hub.catalogue_changed)
+    await asyncio.to_thread(_tidy_spool, folder.spool, time.time() - SPOOL_SECONDS)
     secrets = SecretStore(forget=redaction.forget)
+    keys = Keys(secrets, KeyFile(folder.keys), forget=redaction.forget)
     try:
         # No thread of the log has connected yet: this still is before it is used.
         notice = (
@@ -296,20 +308,19 @@ async def start(
             if log.is_read_only
             else await move_keys(folder.database, secrets, tell=report)
         )
-        await asyncio.to_thread(_tidy_spool, folder.spool, time.time() - SPOOL_SECONDS)
         stores = Stores(log, choice=choice_of(store), report=report)
         return await _join(
             folder,
             log,
             stores,
             hub,
-            secrets=secrets,
+            keys=keys,
             has_person=has_person,
             notice=notice,
             report=report,
         )
     except BaseException:
-        secrets.close()
+        keys.close()
         await log.close()
         raise
 
@@ -320,7 +331,7 @@ async def _join(
     stores: Stores,
     hub: Hub,
     *,
-    secrets: SecretStore,
+    keys: Keys,
     has_person: bool,
     notice: str,
     report: Callable[[str], None],
@@ -331,7 +342,7 @@ async def _join(
     transport = Transport(partial(importlib.import_module, "desktop.wire.sdk"))
     access = LiveAccess(
         environment=os.environ,
-        secrets=secrets,
+        keys=keys,
         catalogue=log.catalogue,
         transport=transport,
         table=table,
@@ -364,7 +375,6 @@ async def _join(
         defaults=preferred.chosen,
         revision=stores.reader.revision,
     )
-    await access.load()
     return Runtime(
         folder=folder,
         log=log,
@@ -374,7 +384,7 @@ async def _join(
         supervisor=supervisor,
         access=access,
         transport=transport,
-        secrets=secrets,
+        keys=keys,
         tools=tools,
         preferred=preferred,
         notice=notice,

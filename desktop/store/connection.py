@@ -42,6 +42,8 @@ def connect(database: Path, mode: Mode, *, busy_ms: int) -> sqlite3.Connection:
             # Or a view or a trigger that a legacy program left broken forbids to rename any table.
             connection.execute("PRAGMA legacy_alter_table=ON")
         connection.execute(f"PRAGMA cache_size=-{CACHE_KIB}")
+        # The temporary folder may be full when the data folder is not.
+        connection.execute("PRAGMA temp_store=MEMORY")
         if mode in ("write", "migrate"):
             connection.execute("PRAGMA synchronous=FULL")
             connection.execute(f"PRAGMA wal_autocheckpoint={AUTOCHECKPOINT_PAGES}")

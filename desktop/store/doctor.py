@@ -20,13 +20,17 @@ _COUNTED = (
     "queued_messages",
     "blobs",
 )
-# A tab's own rows start after its fork point and leave no hole (SPEC C14).
+# A tab's own rows start after its fork point and leave no hole (SPEC C14); a purge takes them from
+# the end. What a fork reads of its parent is there, whatever became of the parent.
 _GAPS = """
-    SELECT t.id FROM tabs t JOIN chunks c ON c.tab_id = t.id WHERE t.purged_at IS NULL
-    GROUP BY t.id
+    SELECT t.id FROM tabs t JOIN chunks c ON c.tab_id = t.id GROUP BY t.id
     HAVING count(*) <> max(c.seq) - coalesce(t.forked_at_seq, 0)
         OR min(c.seq) <> coalesce(t.forked_at_seq, 0) + 1
-    ORDER BY t.id"""
+    UNION
+    SELECT f.id FROM tabs f JOIN tabs p ON p.id = f.forked_from
+    WHERE f.forked_at_seq > coalesce(
+        (SELECT max(seq) FROM chunks WHERE tab_id = p.id), p.forked_at_seq, 0)
+    ORDER BY 1"""
 _DAMAGED = "SELECT count(*) FROM chunks WHERE NOT json_valid(data_json)"
 
 

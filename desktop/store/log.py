@@ -21,12 +21,13 @@ from desktop.store.connection import Mode
 from desktop.store.homes import Homes
 from desktop.store.lanes import Lanes
 from desktop.store.leases import Leases
+from desktop.store.merging import merge
+from desktop.store.purging import Purging
 from desktop.store.reads import LogPages
 from desktop.store.records import LegacyRecords
 from desktop.store.search import SqlSearch
 from desktop.store.session import SqlSession
-from desktop.store.timeline import AgentTimelineStore
-from desktop.store.upkeep import Upkeep, merge
+from desktop.store.upkeep import Upkeep
 
 logger = logging.getLogger(__name__)
 
@@ -60,13 +61,14 @@ class Log:
         )
         self._leases = Leases(run, new_id=new_id, now_ms=now_ms)
         self.reader = LogPages(self._lanes, self._blobs)
-        self.timeline = AgentTimelineStore(self.reader)
         self.search = SqlSearch(self._lanes)
-        self.upkeep = Upkeep(self._lanes, database, self._blobs, busy_ms=busy_ms)
+        purging = Purging(self._lanes)
+        self.upkeep = Upkeep(self._lanes, database, self._blobs, purging=purging, busy_ms=busy_ms)
         self.homes = Homes(self._lanes)
         self.catalogue = SqlCatalogue(
             self._lanes,
             self._leases,
+            purging=purging,
             scratch=database.parent / "scratch",
             new_id=new_id,
             now_ms=now_ms,

@@ -27,10 +27,12 @@ from PySide6.QtWidgets import (
 from desktop.settings import PERMISSION_MODE
 from desktop.ui import words
 from desktop.ui.context_ring import ContextRing
+from desktop.ui.key_line import KeyLine
 from desktop.ui.quiet_combo import QuietCombo
 from desktop.ui.theme import Theme
 
 if TYPE_CHECKING:
+    from desktop.core.access import AccessState
     from desktop.core.model import ModelInfo, Spent
     from desktop.core.permissions import PermissionMode
 
@@ -142,7 +144,8 @@ class AttachmentChip(QFrame):
 class Composer(QFrame):
     """The field, its attachments, and the row with model, effort, mode, context, cost and send.
 
-    Signals carry what the person wants; `show_*` methods say what is.
+    Signals carry what the person wants; `show_*` methods say what is. `key_wanted` is the line's of
+    a missing key.
     """
 
     send_wanted = Signal(str, list)
@@ -153,6 +156,7 @@ class Composer(QFrame):
     effort_chosen = Signal(str)
     mode_chosen = Signal(str)
     draft_changed = Signal()
+    key_wanted = Signal(str)
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -161,6 +165,7 @@ class Composer(QFrame):
         self._models: tuple[ModelInfo, ...] = ()
         self._chips: list[AttachmentChip] = []
         self._ready = False
+        self._key_line: KeyLine | None = None
         self.field = MessageField(self)
         self._chip_row = QHBoxLayout()
         self._chip_row.setSpacing(theme.space_8)
@@ -211,6 +216,16 @@ class Composer(QFrame):
         self._ready = ready
         self._send.setToolTip(self.tr("Send (Enter)") if ready else why_not)
         self._refresh()
+
+    def show_key(self, state: AccessState | None, *, waiting: bool) -> None:
+        """Says over the field why no key can be had and what helps; None while none is missed."""
+        if self._key_line is None:
+            if state is None:
+                return
+            self._key_line = KeyLine(self._theme, self)
+            self._key_line.wanted.connect(self.key_wanted)
+            self._column.insertWidget(0, self._key_line)
+        self._key_line.show_state(state, waiting=waiting)
 
     def show_running(self, running: bool, stopping: bool) -> None:
         """While a turn runs the button stops it; with a text in the field it queues that."""
@@ -271,7 +286,7 @@ class Composer(QFrame):
 
     def _build(self, theme: Theme) -> None:
         self._running = False
-        column = QVBoxLayout(self)
+        self._column = column = QVBoxLayout(self)
         column.setContentsMargins(theme.space_12, theme.space_8, theme.space_12, theme.space_8)
         column.setSpacing(theme.space_4)
         self._chip_row.addStretch(1)

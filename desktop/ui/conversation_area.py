@@ -42,6 +42,7 @@ class ConversationArea(QWidget):
     closed = Signal(str)
     reordered = Signal(list)
     attach_wanted = Signal(object)
+    key_wanted = Signal(str)
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -75,6 +76,7 @@ class ConversationArea(QWidget):
         self.strip.shown.connect(self.show_tab)
         self.strip.closed.connect(self.closed)
         self.strip.reordered.connect(self.reordered)
+        self.new_page.composer.key_wanted.connect(self.key_wanted)
         self.new_page.composer.attach_wanted.connect(
             lambda: self.attach_wanted.emit(self.new_page.composer)
         )
@@ -123,6 +125,7 @@ class ConversationArea(QWidget):
             page = self._make_page(tab_id)
             page.show_models(self._models)
             page.attach_wanted.connect(lambda page=page: self.attach_wanted.emit(page.composer))
+            page.composer.key_wanted.connect(self.key_wanted)
             self._pages[tab_id] = page
             self._stack.addWidget(page)
         self._leave_current()

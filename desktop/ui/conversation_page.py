@@ -56,6 +56,7 @@ class ConversationPage(QWidget):
         self._sending = False
         self._last_prompt = ""
         self._dangling_shown = ""
+        self._recorded: set[str] = set()
         self.composer = Composer(theme, self)
         self.permission_bar = PermissionBar(theme, doors.rule_words, self)
         self.queue_bar = QueueBar(theme, self)
@@ -108,6 +109,8 @@ class ConversationPage(QWidget):
     def show_models(self, models: Sequence[ModelInfo]) -> None:
         self.composer.show_models(models)
         self.composer.show_choice(self._status.model, self._status.effort, self._status.mode)
+        self._recorded = {info.id for info in models if info.recorded}
+        self.refresh_ready()
 
     def set_theme(self, theme: Theme) -> None:
         self.pane.set_theme(theme)
@@ -226,8 +229,18 @@ class ConversationPage(QWidget):
 
     def refresh_ready(self) -> None:
         """Whether a message could go out now, and why not."""
+        access = self._doors.access.state()
+        # A recording is played without a key.
+        is_needed = self._status.model not in self._recorded
+        is_missed = is_needed and not access.ready
+        self.composer.show_key(
+            access if is_needed and (is_missed or access.locked) else None,
+            waiting=self._doors.unlocking.waiting,
+        )
         if self._status.phase == "elsewhere":
             self.composer.show_ready(False, self.tr("This conversation runs in another window"))
+        elif is_missed:
+            self.composer.show_ready(False, self.tr("No key can be used now"))
         else:
             self.composer.show_ready(not self._sending, self.tr("Sending…"))
 

@@ -22,11 +22,12 @@ from desktop.ui.welcome import WelcomePage
 
 class Desk(QObject):
     """`loaded(CatalogueView)` after each read of the catalogue, `models_loaded(models)` when they
-    are known, `reachable()` when that may have changed."""
+    are known, `reachable()` when that may have changed, `settings_wanted()` to set a key."""
 
     loaded = Signal(object)
     models_loaded = Signal(object)
     reachable = Signal()
+    settings_wanted = Signal()
 
     def __init__(
         self, doors: Doors, *, area: ConversationArea, tasks: Tasks, window: QWidget
@@ -40,6 +41,9 @@ class Desk(QObject):
         self._closed: list[str] = []
         self._unsent: dict[int, str] = {}
         area.connect_welcome(self._make_welcome)
+        area.key_wanted.connect(self._help_with_key)
+        doors.unlocking.changed.connect(self.reachable)
+        doors.access.on_change(self._key_changed)
 
     # -- the catalogue ------------------------------------------------------------------------
 
@@ -121,9 +125,26 @@ class Desk(QObject):
 
     def _entered(self) -> None:
         """A model can be reached now."""
-        self.reachable.emit()
         self._area.show_new()
+
+    # -- the key ------------------------------------------------------------------------------
+
+    def _key_changed(self) -> None:
+        """Another key or server is in force, or none any more."""
+        self.reachable.emit()
         self.load_models()
+
+    def _help_with_key(self, act: str) -> None:
+        """The button beside the line that says why no key can be had."""
+        match act:
+            case "unlock file":
+                self.doors.unlocking.file(self._window)
+            case "unlock keyring":
+                self.doors.unlocking.keyring()
+            case "cancel":
+                self.doors.unlocking.cancel()
+            case _:
+                self.settings_wanted.emit()
 
     # -- open conversations -------------------------------------------------------------------
 

@@ -80,6 +80,7 @@ class MainWindow(QMainWindow):
         self._unsubscribes: list[Unsubscribe] = []
         self._unseen: frozenset[str] = frozenset()
         self._may_close = False
+        self._awaits_key = False
         self.banner = Banner(theme, self)
         self.sidebar = Sidebar(theme, self)
         self.area = ConversationArea(theme, self)
@@ -205,8 +206,28 @@ class MainWindow(QMainWindow):
             self.area.show_tab(self._cache.current_tab)
         elif open_ids:
             self.area.show_tab(open_ids[0])
-        elif not desk.doors.access.state().ready:
+        elif desk.doors.access.state().key_source == "asking":
+            self._awaits_key = True
+        else:
+            self._offer_welcome(desk)
+
+    def _offer_welcome(self, desk: Desk) -> None:
+        """Without a key the first page; keys that are only locked are unlocked where one writes."""
+        state = desk.doors.access.state()
+        if not state.ready and state.locked != "file":
             self.area.show_welcome()
+
+    def _show_reachable(self) -> None:
+        """A model can be reached, or can't any more."""
+        self._show_new_ready()
+        for page in self.area.pages():
+            page.refresh_ready()
+        if self._desk is None or self._desk.doors.access.state().key_source == "asking":
+            return
+        awaited, self._awaits_key = self._awaits_key, False
+        composer = self.area.new_page.composer
+        if awaited and self.area.composer is composer and not composer.text():
+            self._offer_welcome(self._desk)
 
     def _show_models(self, models: Sequence[ModelInfo]) -> None:
         self.area.show_models(models)
@@ -228,10 +249,12 @@ class MainWindow(QMainWindow):
         composer = self.area.new_page.composer
         if self._desk is None:
             composer.show_ready(False, self.tr("Nacre is still starting"))
-        elif not self._desk.doors.access.state().ready:
-            composer.show_ready(False, self.tr("No key is set: see Settings → Access"))
-        else:
-            composer.show_ready(True)
+            return
+        doors = self._desk.doors
+        state = doors.access.state()
+        is_fine = state.ready and not state.locked
+        composer.show_key(None if is_fine else state, waiting=doors.unlocking.waiting)
+        composer.show_ready(state.ready, self.tr("No key can be used now"))
 
     def _show_new_choice(self) -> None:
         effort = self._preferences.value(EFFORT)
@@ -264,14 +287,7 @@ class MainWindow(QMainWindow):
     def _settings(self) -> None:
         if self._desk is None:
             return
-        dialog = self._desk.doors.settings_dialog(self)
-        dialog.finished.connect(lambda _: self._settings_closed())
-        dialog.open()
-
-    def _settings_closed(self) -> None:
-        self._show_new_ready()
-        for page in self.area.pages():
-            page.refresh_ready()
+        self._desk.doors.settings_dialog(self).open()
 
     # -- building -----------------------------------------------------------------------------
 
@@ -314,7 +330,8 @@ class MainWindow(QMainWindow):
         """The parts' wishes go to the desk from now on."""
         desk.loaded.connect(self._show_view)
         desk.models_loaded.connect(self._show_models)
-        desk.reachable.connect(self._show_new_ready)
+        desk.reachable.connect(self._show_reachable)
+        desk.settings_wanted.connect(self._settings)
         self._list.open_wanted.connect(desk.open_tab)
         self._list.rename_wanted.connect(desk.rename)
         self.sidebar.folder_wanted.connect(desk.open_folder)

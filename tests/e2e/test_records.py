@@ -6,10 +6,13 @@ from collections.abc import Awaitable, Callable
 from dataclasses import replace
 from typing import Any, TypeVar
 
+import pytest
+
+from desktop.core.errors import LeaseHeld
 from desktop.headless.opening import open_log
 from desktop.paths import DataFolder
 from desktop.store.log import Log
-from tests.e2e.nacre import Ended, Home
+from tests.e2e.nacre import SECONDS, Ended, Home, ended
 from tests.fakes.messages_api import MessagesServer, reply, text
 
 T = TypeVar("T")
@@ -28,9 +31,9 @@ def in_log(home: Home, work: Callable[[Log], Awaitable[T]]) -> T:
     return asyncio.run(whole())
 
 
-def lines(ended: Ended) -> list[dict[str, Any]]:
-    assert ended.code == 0, ended.err
-    return [json.loads(line) for line in ended.out.splitlines()]
+def lines(found: Ended) -> list[dict[str, Any]]:
+    assert found.code == 0, found.err
+    return [json.loads(line) for line in found.out.splitlines()]
 
 
 def conversation(home: Home, answer: str = "It is in src.") -> str:
@@ -76,6 +79,26 @@ def test_who_goes_on_in_an_archived_conversation_gets_it_back(home: Home) -> Non
             replace(home, base_url=server.base_url).nacre("run", "--tab", tab, "there?").code == 0
         )
     assert [one["archivedAt"] for one in lines(home.nacre("tabs", "--json"))] == [None]
+
+
+def test_P05_what_another_program_works_in_is_not_put_away_until_it_is_done(home: Home) -> None:
+    with MessagesServer([reply(text("All of it.")).gate_after(4, "mid")]) as server:
+        there = replace(home, base_url=server.base_url)
+        process = there.start("run", "--workspace", str(home.workspace), "begin")
+        server.wait_at_gate("mid", timeout=SECONDS)
+        [tab] = [str(row["id"]) for row in home.rows("select id from tabs")]
+        [workspace] = [int(row["id"]) for row in home.rows("select id from workspaces")]
+        for act in (
+            lambda log: log.catalogue.archive_tab(tab),
+            lambda log: log.catalogue.archive_workspace(workspace),
+            lambda log: log.catalogue.trash_tab(tab),
+        ):
+            with pytest.raises(LeaseHeld, match=f"process {process.pid}"):
+                in_log(home, act)
+        server.release("mid")
+        assert ended(process).code == 0
+    in_log(home, lambda log: log.catalogue.archive_workspace(workspace))
+    assert [one["archivedAt"] is None for one in lines(home.nacre("tabs", "--json"))] == [False]
 
 
 def test_P07_show_prints_a_piece_and_where_to_go_on(home: Home) -> None:

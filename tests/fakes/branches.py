@@ -161,3 +161,30 @@ def _ordinal(conversations: Conversations, chunk_id: str) -> int:
     return next(
         one.ordinals[chunk_id] for one in conversations.values() if chunk_id in one.ordinals
     )
+
+
+def purge(conversations: dict[str, Conversation], tab_id: str) -> None:
+    """What is in the bin goes, but for the rows that forks read. Raises StoreError."""
+    one = conversations.get(tab_id)
+    if one is None:
+        raise UnknownConversation("No conversation has this id.", detail=tab_id)
+    if one.is_living:
+        raise StoreError("Only a conversation that is in the bin can be deleted for good.")
+    one.purged = True
+    while gone := _purged_and_unneeded(conversations):
+        for each in gone:
+            del conversations[each]
+    for held in conversations.values():
+        if held.purged:
+            places = [fork.tab.forked_at_seq or 0 for fork in _forks(conversations, held)]
+            held.chunks = [row for row in held.chunks if row.seq <= max(places)]
+
+
+def _purged_and_unneeded(conversations: Conversations) -> list[str]:
+    return [
+        id_ for id_, one in conversations.items() if one.purged and not _forks(conversations, one)
+    ]
+
+
+def _forks(conversations: Conversations, of: Conversation) -> list[Conversation]:
+    return [one for one in conversations.values() if one.parent is of]

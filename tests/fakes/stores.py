@@ -31,7 +31,6 @@ from desktop.core.records import (
 )
 from desktop.core.status import QueuedMessage
 from desktop.store.codec import search_text
-from desktop.store.timeline import AgentTimelineStore
 from tests.fakes import branches
 from tests.fakes.archive import MemoryArchive
 from tests.fakes.branches import Conversation
@@ -62,7 +61,6 @@ class MemoryLog:
         self.failures: list[StoreError] = []
         self.catalogue = MemoryCatalogue(self, on_catalogue_change, scratch)
         self.reader = MemoryReader(self)
-        self.timeline = AgentTimelineStore(self.reader)
         self.search = MemorySearch(self)
 
     def session(self, tab_id: str) -> "MemorySession":
@@ -377,8 +375,8 @@ class MemoryCatalogue:
             self._on_change()
 
     async def view(self) -> CatalogueView:
-        shown = [one.tab for one in self._log.conversations.values() if one.tab.trashed_at is None]
-        tabs = sorted(shown, key=_position)
+        living = [one.tab for one in self._log.conversations.values() if one.is_living]
+        tabs = sorted(living, key=_position)
         return CatalogueView(
             tuple(self._projects), tuple(self._workspaces), tuple(tabs), self._revision
         )
@@ -506,6 +504,11 @@ class MemoryCatalogue:
             held.tab = tab
             self.changed()
         return tab
+
+    async def purge_tab(self, tab_id: str) -> None:
+        self._log.writing()
+        branches.purge(self._log.conversations, tab_id)
+        self.changed()
 
     async def fork_tab(self, tab_id: str, *, at_seq: int) -> Tab:
         self._log.writing()

@@ -17,6 +17,7 @@ from desktop.ui.desk import Desk
 from desktop.ui.doors import Doors
 from desktop.ui.tasks import Tasks
 from desktop.ui.theme import LIGHT, Theme
+from desktop.ui.unlocking import Unlocking
 from tests.fakes.stores import MemoryLog
 from tests.ui.conftest import until
 
@@ -46,6 +47,8 @@ class Reachable:
     def state(self) -> AccessState:
         return AccessState(key_source="session")
 
+    def on_change(self, changed: object) -> None: ...
+
 
 def test_a_first_message_that_could_not_go_out_is_kept_and_makes_no_second_conversation(
     loop: qasync.QEventLoop, qtbot: QtBot
@@ -57,12 +60,14 @@ def test_a_first_message_that_could_not_go_out_is_kept_and_makes_no_second_conve
     area = ConversationArea(Theme("light", LIGHT))
     qtbot.addWidget(area)
     nothing = cast("Any", lambda *_: None)
+    access = cast("Access", Reachable())
     doors = Doors(
         commands=cast("Commands", commands),
         catalogue=log.catalogue,
         reader=log.reader,
         hub=Hub(),
-        access=cast("Access", Reachable()),
+        access=access,
+        unlocking=Unlocking(access, tasks, lambda: Theme("light", LIGHT)),
         start_tour=nothing,
         rule_words=nothing,
         settings_dialog=nothing,

@@ -6,6 +6,7 @@ from pathlib import Path
 
 from desktop.agent.supervisor import AWAKE, Supervisor
 from desktop.core.chunks import LogChunk
+from desktop.core.protocols import TurnStore
 from desktop.store.log import Log
 from tests.unit.agent.stage import Stage
 from tests.unit.store.builders import fill, new_tab, open_log
@@ -21,9 +22,13 @@ def held_rows() -> int:
 def agents_on(log: Log, folder: Path) -> Supervisor:
     """The agents of a process on a real database."""
     stage = Stage(folder)
+
+    async def store_for(tab_id: str) -> TurnStore:
+        return log.session(tab_id)
+
     return Supervisor(
         catalogue=log.catalogue,
-        store_for=log.session,
+        store_for=store_for,
         place_for=stage.place,
         around=stage.around,
         defaults=lambda: stage.chosen,

@@ -1,12 +1,14 @@
 """The archive and the bin while agents run: what runs is stopped, what waits stays."""
 
 import asyncio
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from desktop.core.errors import InBin, LeaseHeld, NacreError, StoreFull
 from desktop.core.permissions import Question
+from desktop.core.records import Tab
 from tests.fakes.models import Gate, ScriptedModel, begins, call, calls, says, text
 from tests.fakes.tools import ScriptedTool
 from tests.unit.agent.stage import Stage, played, story
@@ -185,9 +187,7 @@ async def test_the_bin_stops_the_turn_and_the_conversations_begun_from_it(tmp_pa
     parent = await running(stage, gates[0])
     child = await stage.tab()
     held = stage.log.find(child)
-    held.tab = type(held.tab)(
-        child, held.tab.workspace_id, "", 1, is_open=True, created_at=1, parent_tab_id=parent
-    )
+    held.tab = replace(held.tab, parent_tab_id=parent)
     await running(stage, gates[1], child)
     await stage.supervisor.trash_tab(parent)
     assert stage.supervisor.running == ()
@@ -225,6 +225,8 @@ async def test_a_message_sent_while_it_is_being_archived_begins_after_it(tmp_pat
     archiving = asyncio.create_task(stage.supervisor.archive_tab(tab))
     await inside.reached()
     sending = asyncio.create_task(stage.supervisor.send(tab, "There?"))
+    for _ in range(100):  # time enough for a whole turn, if nothing kept it from beginning
+        await asyncio.sleep(0)
     inside.open()
     await archiving
     await sending
@@ -249,17 +251,16 @@ async def test_a_store_that_refuses_the_archive_leaves_the_conversation_as_it_is
 
 @played
 async def test_P04_a_name_given_while_the_first_message_is_sent_stays(tmp_path: Path) -> None:
-    """The person's name comes between the look and the naming."""
+    """It came after the look at the title and before the naming."""
     stage = Stage(tmp_path, ScriptedModel([says("K")]))
     tab = await stage.tab()
     look = stage.log.catalogue.tab
 
-    async def renamed_after_the_look(tab_id: str) -> object:
-        found = await look(tab_id)
-        await stage.log.catalogue.rename_tab(tab_id, "Mine")
-        return found
+    async def look_too_early(tab_id: str) -> Tab:
+        return replace(await look(tab_id), title="")
 
-    stage.log.catalogue.tab = renamed_after_the_look  # type: ignore[method-assign]
+    stage.log.catalogue.tab = look_too_early  # type: ignore[method-assign]
+    await stage.log.catalogue.rename_tab(tab, "Mine")
     await stage.run("First words")
     assert stage.log.find(tab).tab.title == "Mine"
 

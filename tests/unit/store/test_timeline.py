@@ -14,6 +14,7 @@ from desktop.core.chunks import DamagedRow, Text
 from desktop.core.errors import UnknownConversation
 from desktop.core.records import MOST_ROWS, Cursor, TimelinePage
 from desktop.store.log import Log
+from desktop.store.timeline import AgentTimelineStore
 from tests.unit.store.builders import AnyLog, chunk, new_tab, open_any, open_log, run
 
 
@@ -31,6 +32,10 @@ def tab(log: AnyLog, tmp_path: Path) -> str:
     return made
 
 
+def history(log: AnyLog) -> AgentTimelineStore:
+    return AgentTimelineStore(log.reader)
+
+
 def seqs(page: TimelinePage) -> list[int]:
     return [row.seq for row in page.rows]
 
@@ -40,11 +45,11 @@ def at(seq: int) -> Cursor:
 
 
 def test_P07_the_tail_is_the_last_rows(log: AnyLog, tab: str) -> None:
-    page = run(log.timeline.tail(tab, limit=4))
+    page = run(history(log).tail(tab, limit=4))
     assert seqs(page) == [7, 8, 9, 10]
     assert (page.has_older, page.has_newer, page.is_reset) == (True, False, False)
     assert (page.first, page.last, page.revision) == (at(7), at(10), 10)
-    whole = run(log.timeline.tail(tab, limit=10))
+    whole = run(history(log).tail(tab, limit=10))
     assert (seqs(whole), whole.has_older) == (list(range(1, 11)), False)
 
 
@@ -62,7 +67,7 @@ def test_P07_the_tail_is_the_last_rows(log: AnyLog, tab: str) -> None:
 def test_P07_after_a_row_come_exactly_the_next(
     log: AnyLog, tab: str, seq: int, limit: int, places: list[int], older: bool, newer: bool
 ) -> None:
-    page = run(log.timeline.after(tab, at(seq), limit=limit))
+    page = run(history(log).after(tab, at(seq), limit=limit))
     assert seqs(page) == places
     assert (page.has_older, page.has_newer, page.is_reset) == (older, newer, False)
     assert page.last == (at(places[-1]) if places else at(seq))
@@ -81,7 +86,7 @@ def test_P07_after_a_row_come_exactly_the_next(
 def test_P07_before_a_row_come_exactly_the_ones_above_it(
     log: AnyLog, tab: str, seq: int, limit: int, places: list[int], older: bool
 ) -> None:
-    page = run(log.timeline.before(tab, at(seq), limit=limit))
+    page = run(history(log).before(tab, at(seq), limit=limit))
     assert seqs(page) == places
     assert (page.has_older, page.has_newer, page.is_reset) == (older, True, False)
     assert page.first == (at(places[0]) if places else at(seq))
@@ -95,8 +100,8 @@ def test_P07_a_cursor_of_another_log_or_beyond_this_one_resets_to_a_bounded_tail
     log: AnyLog, tab: str, cursor: Cursor
 ) -> None:
     for page in (
-        run(log.timeline.after(tab, cursor, limit=3)),
-        run(log.timeline.before(tab, cursor, limit=3)),
+        run(history(log).after(tab, cursor, limit=3)),
+        run(history(log).before(tab, cursor, limit=3)),
     ):
         assert (seqs(page), page.is_reset) == ([8, 9, 10], True)
         assert (page.has_older, page.has_newer, page.last) == (True, False, at(10))
@@ -105,20 +110,20 @@ def test_P07_a_cursor_of_another_log_or_beyond_this_one_resets_to_a_bounded_tail
 @pytest.mark.parametrize("limit", [0, -1, -(2**62)])
 def test_P07_no_limit_means_all(log: AnyLog, tab: str, limit: int) -> None:
     """Nothing and less count as one row."""
-    assert seqs(run(log.timeline.tail(tab, limit=limit))) == [10]
-    assert seqs(run(log.timeline.after(tab, at(0), limit=limit))) == [1]
-    assert seqs(run(log.timeline.before(tab, at(10), limit=limit))) == [9]
-    assert seqs(run(log.timeline.after(tab, at(99), limit=limit))) == [10]
+    assert seqs(run(history(log).tail(tab, limit=limit))) == [10]
+    assert seqs(run(history(log).after(tab, at(0), limit=limit))) == [1]
+    assert seqs(run(history(log).before(tab, at(10), limit=limit))) == [9]
+    assert seqs(run(history(log).after(tab, at(99), limit=limit))) == [10]
 
 
 def test_P07_the_largest_page_is_the_same_whatever_is_asked_for(log: AnyLog, tab: str) -> None:
     run(log.session(tab).append([chunk(f"c{n}") for n in range(11, MOST_ROWS + 20)]))
     huge = 2**62
-    assert len(run(log.timeline.tail(tab, limit=huge)).rows) == MOST_ROWS
-    page = run(log.timeline.after(tab, at(0), limit=huge))
+    assert len(run(history(log).tail(tab, limit=huge)).rows) == MOST_ROWS
+    page = run(history(log).after(tab, at(0), limit=huge))
     assert (len(page.rows), page.has_newer) == (MOST_ROWS, True)
-    assert len(run(log.timeline.after(tab, at(3), limit=huge)).rows) == MOST_ROWS
-    page = run(log.timeline.before(tab, at(MOST_ROWS + 10), limit=huge))
+    assert len(run(history(log).after(tab, at(3), limit=huge)).rows) == MOST_ROWS
+    page = run(history(log).before(tab, at(MOST_ROWS + 10), limit=huge))
     assert (len(page.rows), page.has_older) == (MOST_ROWS, True)
 
 
@@ -127,9 +132,9 @@ def test_P07_an_empty_conversation_has_an_empty_page_and_an_unknown_one_is_named
 ) -> None:
     tab = new_tab(log, tmp_path)
     for page in (
-        run(log.timeline.tail(tab, limit=5)),
-        run(log.timeline.after(tab, Cursor(), limit=5)),
-        run(log.timeline.before(tab, Cursor(), limit=5)),
+        run(history(log).tail(tab, limit=5)),
+        run(history(log).after(tab, Cursor(), limit=5)),
+        run(history(log).before(tab, Cursor(), limit=5)),
     ):
         assert (page.rows, page.has_older, page.has_newer, page.is_reset) == (
             (),
@@ -138,9 +143,9 @@ def test_P07_an_empty_conversation_has_an_empty_page_and_an_unknown_one_is_named
             False,
         )
         assert page.last == Cursor()
-    assert run(log.timeline.after(tab, Cursor(1, "x"), limit=5)).is_reset
+    assert run(history(log).after(tab, Cursor(1, "x"), limit=5)).is_reset
     with pytest.raises(UnknownConversation):
-        run(log.timeline.after("nobody", Cursor(1), limit=5))
+        run(history(log).after("nobody", Cursor(1), limit=5))
 
 
 def test_P07_a_restored_backup_that_went_on_is_another_log(tmp_path: Path) -> None:
@@ -151,20 +156,20 @@ def test_P07_a_restored_backup_that_went_on_is_another_log(tmp_path: Path) -> No
     kept = shutil.copyfile(tmp_path / "data" / "nacre.db", tmp_path / "kept.db")
     with open_any("sql", tmp_path) as log:
         run(log.session(tab).append([chunk("lost")]))
-        page = run(log.timeline.after(tab, Cursor(), limit=9))
+        page = run(history(log).after(tab, Cursor(), limit=9))
         shared, read = Cursor(2, "two"), page.last
     assert read == Cursor(3, "lost")
     shutil.copyfile(kept, tmp_path / "data" / "nacre.db")
     with open_any("sql", tmp_path) as log:
-        assert run(log.timeline.after(tab, read, limit=9)).is_reset
+        assert run(history(log).after(tab, read, limit=9)).is_reset
         run(log.session(tab).append([chunk("three"), chunk("four")]))
-        page = run(log.timeline.after(tab, read, limit=9))
+        page = run(history(log).after(tab, read, limit=9))
         assert (page.is_reset, [row.id for row in page.rows]) == (
             True,
             ["one", "two", "three", "four"],
         )
         # What both logs have in common is still good.
-        page = run(log.timeline.after(tab, shared, limit=9))
+        page = run(history(log).after(tab, shared, limit=9))
         assert (page.is_reset, [row.id for row in page.rows]) == (False, ["three", "four"])
 
 
@@ -179,9 +184,9 @@ def test_P07_rows_that_were_taken_away_from_the_front_reset_a_cursor_that_needs_
             plain.execute("UPDATE tabs SET purged_at = 1")
             plain.execute("DELETE FROM chunks WHERE seq < 6")
             plain.execute("UPDATE tabs SET purged_at = NULL")
-        gone = run(log.timeline.after(tab, at(3), limit=2))
+        gone = run(history(log).after(tab, at(3), limit=2))
         assert (seqs(gone), gone.is_reset, gone.has_older) == ([9, 10], True, True)
-        kept = run(log.timeline.after(tab, at(6), limit=2))
+        kept = run(history(log).after(tab, at(6), limit=2))
         assert (seqs(kept), kept.is_reset) == ([7, 8], False)
 
 
@@ -197,9 +202,9 @@ def test_P07_a_damaged_row_has_its_place_and_is_a_cursor(tmp_path: Path) -> None
                 (tab,),
             )
         run(log.session(tab).append([chunk("c3")]))
-        page = run(log.timeline.after(tab, at(1), limit=1))
+        page = run(history(log).after(tab, at(1), limit=1))
         assert isinstance(page.rows[0], DamagedRow)
-        assert [row.id for row in run(log.timeline.after(tab, page.last, limit=9)).rows] == ["c3"]
+        assert [row.id for row in run(history(log).after(tab, page.last, limit=9)).rows] == ["c3"]
 
 
 @pytest.mark.parametrize(
@@ -227,9 +232,9 @@ def test_P08_history_is_served_after_a_restart_and_nothing_is_touched(tmp_path: 
     with open_log(tmp_path / "data", read_only=True) as log:
         listed = run(log.catalogue.tab(tab))
         for _ in range(3):
-            assert seqs(run(log.timeline.tail(tab, limit=3))) == [8, 9, 10]
-            assert seqs(run(log.timeline.before(tab, at(8), limit=3))) == [5, 6, 7]
-            assert seqs(run(log.timeline.after(tab, at(2), limit=3))) == [3, 4, 5]
+            assert seqs(run(history(log).tail(tab, limit=3))) == [8, 9, 10]
+            assert seqs(run(history(log).before(tab, at(8), limit=3))) == [5, 6, 7]
+            assert seqs(run(history(log).after(tab, at(2), limit=3))) == [3, 4, 5]
         assert run(log.catalogue.tab(tab)) == listed
     assert database.read_bytes() == before
 
@@ -257,7 +262,7 @@ def test_P09_a_reader_that_comes_and_goes_reads_each_row_exactly_once(
                     written += step
                     continue
                 limit, reconnects = step
-                page = run(log.timeline.after(tab, cursor, limit=limit))
+                page = run(history(log).after(tab, cursor, limit=limit))
                 assert not page.is_reset
                 read += [row.id for row in page.rows]
                 cursor = Cursor.parse(str(page.last)) if reconnects else page.last
@@ -268,5 +273,5 @@ def test_P09_a_paragraph_is_one_row(log: AnyLog, tmp_path: Path) -> None:
     tab = new_tab(log, tmp_path)
     text = "One.\n\nTwo.\n\n" * 500
     run(log.session(tab).append([chunk("a", text, role="assistant"), chunk("b")]))
-    [row] = run(log.timeline.after(tab, Cursor(), limit=1)).rows
+    [row] = run(history(log).after(tab, Cursor(), limit=1)).rows
     assert not isinstance(row, DamagedRow) and row.data == Text(text)
