@@ -11,6 +11,7 @@ is loaded twice).
 import asyncio
 import hashlib
 import json
+import logging
 import os
 import re
 import shutil
@@ -97,6 +98,7 @@ POINTS: dict[str, Point] = {
 
 
 def main() -> None:
+    logging.getLogger().addHandler(logging.NullHandler())
     place = Path(sys.argv[1])
     original = place / "original"
     legacy.make(original, messages=20, huge=0)
