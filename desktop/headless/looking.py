@@ -39,7 +39,7 @@ class Piece:
 
 
 def tabs(data_dir: str | None, *, of: Shelf, as_json: bool) -> int:
-    """The conversations of a shelf, the latest last."""
+    """The conversations of a shelf, the latest last; not those in which nothing was said (S12)."""
 
     async def work(log: Log, stores: Stores) -> int:
         view = await log.catalogue.view()
@@ -48,6 +48,7 @@ def tabs(data_dir: str | None, *, of: Shelf, as_json: bool) -> int:
             found = thrown
         else:
             found = tuple(one for one in view.tabs if of == "all" or one.archived_at is not None)
+            found = tuple(one for one in found if one.title or one.last_message_at is not None)
         for tab in sorted(found, key=lambda one: one.last_message_at or one.created_at):
             _print_tab(view, tab, as_json=as_json)
         if thrown and of == "all" and not as_json:
@@ -107,7 +108,10 @@ async def _tell_unseen(stores: Stores) -> None:
     """The database alone had as many hits as were asked for: the files were not looked at."""
     count = len(await stores.search.files())
     if count:
-        _say(f"{count} conversations that are kept as files were not looked at; use --limit.")
+        _say(
+            f"conversations that are kept as files ({count}) were not looked at;"
+            " a larger --limit looks at them."
+        )
 
 
 async def resolve_tab(catalogue: Catalogue, text: str) -> str:

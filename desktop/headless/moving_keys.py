@@ -24,6 +24,8 @@ from desktop.store.log import BUSY_MS
 
 _LOG = logging.getLogger(__name__)
 T = TypeVar("T")
+# Cleaning a larger file takes seconds before the log opens, so the person is told.
+LARGE = 100_000_000
 
 # The account that a key for the provider is read from when no other server is chosen.
 LIVE = api_key.PROVIDERS_OWN.account
@@ -38,13 +40,20 @@ _TRY_AGAIN = "Nacre tries again at its next start."
 
 
 async def move_keys(
-    database: Path, secrets: SecretStore, *, seconds: float = CALL_SECONDS, busy_ms: int = BUSY_MS
+    database: Path,
+    secrets: SecretStore,
+    *,
+    tell: Callable[[str], None],
+    seconds: float = CALL_SECONDS,
+    busy_ms: int = BUSY_MS,
 ) -> str:
     """Moves what waits and cleans the files; a sentence for the person where something stays.
 
-    Begins no new secret after `seconds`. Never raises for what it finds.
+    Begins no new secret after `seconds`; `tell` gets a word before what takes long. Never raises
+    for what it finds.
     """
-    mover = _Mover(database, secrets, until=time.monotonic() + seconds, busy_ms=busy_ms)
+    until = time.monotonic() + seconds
+    mover = _Mover(database, secrets, tell=tell, until=until, busy_ms=busy_ms)
     try:
         return await mover.run()
     except StoreError as error:
@@ -55,9 +64,18 @@ async def move_keys(
 class _Mover:
     """One start's try."""
 
-    def __init__(self, database: Path, secrets: SecretStore, *, until: float, busy_ms: int) -> None:
+    def __init__(
+        self,
+        database: Path,
+        secrets: SecretStore,
+        *,
+        tell: Callable[[str], None],
+        until: float,
+        busy_ms: int,
+    ) -> None:
         self._database = database
         self._secrets = secrets
+        self._tell = tell
         self._until = until
         self._busy_ms = busy_ms
         self._refused: list[str] = []
@@ -112,7 +130,7 @@ class _Mover:
         found = await self._file(legacy_secrets.look, self._database)
         if found.waiting:
             return self._some_wait(len(found.waiting))
-        if found.due == "pages" and not await self._file(legacy_secrets.clean, self._database):
+        if found.due == "pages" and not await self._clean_pages():
             _LOG.info("the pages of %s are cleaned at the next start: it is in use", self._database)
             return ""
         unclean: list[Path] = []
@@ -130,6 +148,14 @@ class _Mover:
             return self._copies_wait(unclean)
         await self._file(legacy_secrets.finish, self._database)
         return ""
+
+    async def _clean_pages(self) -> bool:
+        if (await asyncio.to_thread(self._database.stat)).st_size > LARGE:
+            self._tell(
+                "Keys of an older database are in the system keyring now. Their traces are being"
+                f" taken out of {self._database}; for a large file that takes a while."
+            )
+        return await self._file(legacy_secrets.clean, self._database)
 
     async def _clean_copy(self, copy: Path) -> bool:
         found = await self._file(legacy_secrets.look, copy)

@@ -3,9 +3,8 @@
 import asyncio
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from functools import partial
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from desktop.core.errors import StoreError
 from desktop.core.records import Page
@@ -60,11 +59,23 @@ class Pages:
         if found is not None:
             return found
         homes = (await self._log.homes.elsewhere()).values()
-        for folder in {home.folder for home in homes if home.folder is not None}:
-            found = await self._run(partial(Blobs(folder / "blobs").path, sha256))
-            if found is not None:
-                return found
-        return None
+        kept = [Blobs(folder / "blobs") for home in set(homes) if (folder := home.folder)]
+        return await self._run(lambda: next(filter(None, (one.path(sha256) for one in kept)), None))
+
+    async def doctor(self) -> dict[str, Any]:
+        """What is wrong with the conversations that are kept as files, as JSON values."""
+        count = 0
+        faults: dict[str, str] = {}
+        for tab_id in await self._log.homes.elsewhere():
+            count += 1
+            try:
+                file = await self._file(tab_id)
+                fault = await self._run(file.fault) if file is not None else ""
+            except StoreError as error:
+                fault = str(error)
+            if fault:
+                faults[tab_id] = fault
+        return {"ok": not faults, "conversations": count, "faults": faults}
 
     def close(self) -> None:
         """Pages on their way are finished first."""

@@ -164,7 +164,8 @@ class Runtime:
         await self._access.load()
 
     async def doctor(self) -> dict[str, Any]:
-        return await self._log.doctor()
+        log, files = await self._log.doctor(), await self._stores.reader.doctor()
+        return {**log, "ok": log["ok"] and files["ok"], "files": files}
 
     async def storage(self) -> Storage:
         """What every conversation takes on disk."""
@@ -305,7 +306,7 @@ async def start(
         notice = (
             _read_only_notice(folder)
             if log.is_read_only
-            else await move_keys(folder.database, secrets)
+            else await move_keys(folder.database, secrets, tell=report)
         )
         stores = Stores(log, choice=choice_of(store), report=report)
         return await _join(

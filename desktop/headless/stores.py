@@ -32,7 +32,14 @@ def choice_of(words: str | None) -> Choice:
         return DATABASE
     if kind == "jsonl" and folder:
         # As it is called now: a name from another working folder would be another's.
-        return Home(Path(folder).expanduser().resolve())
+        try:
+            return Home(Path(folder).expanduser().resolve())
+        except (OSError, RuntimeError) as error:
+            raise StoreError(
+                f"{folder} is no name of a folder that can be used.",
+                way_out="Choose another folder.",
+                detail=str(error),
+            ) from error
     raise StoreError(f"There is no store named {words}.")
 
 
@@ -108,6 +115,7 @@ class Stores:
                 must_exist=not is_new,
                 report=self._report,
                 said=partial(self._log.homes.said, tab_id),
+                lease=self._log.session(tab_id),
             )
         return self._files[tab_id]
 

@@ -43,6 +43,12 @@ class Unlisted:
         self._tabs[tab_id] = replace(self._tabs[tab_id], title=title)
         return self._tabs[tab_id]
 
+    async def name_tab(self, tab_id: str, title: str) -> Tab:
+        if tab_id not in self._tabs:
+            return await self._kept.name_tab(tab_id, title)
+        tab = self._tabs[tab_id]
+        return tab if tab.title else await self.rename_tab(tab_id, title)
+
     async def snapshot(self, tab_id: str) -> Snapshot | None:
         if tab_id not in self._tabs:
             return await self._kept.snapshot(tab_id)

@@ -52,7 +52,7 @@ def examine(connection: Connection, database: Path, blobs: Blobs) -> dict[str, A
         pass
     missing = sum(blobs.path(sha256) is None for sha256 in named.tabs)
     return {
-        "ok": integrity == ["ok"] and broken == 0 and not gaps and damaged == 0 and missing == 0,
+        "ok": integrity == ["ok"] and not (broken or gaps or damaged or missing),
         "database": str(database),
         "bytes": database.stat().st_size,
         "schema": int(connection.exec_driver_sql("PRAGMA user_version").scalar_one()),

@@ -11,15 +11,17 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from sqlalchemy import Connection, select, update
+from sqlalchemy import ColumnElement, Connection, select, update
 
 from desktop.core.errors import StoreDamaged, StoreError, UnknownConversation
 from desktop.core.records import Snapshot, Tab
-from desktop.store import snapshots, tabs
+from desktop.store import failures, schema, snapshots, tabs
 from desktop.store.codec import to_json
+from desktop.store.connection import engine
 from desktop.store.lanes import Lanes
-from desktop.store.tables import SNAPSHOTS, TABS
+from desktop.store.tables import SCHEMA, SNAPSHOTS, TABS
 
+BUSY_MS = 5_000
 SQL, JSONL = "sql", "jsonl"
 
 
@@ -41,7 +43,7 @@ class Homes:
 
     async def of(self, tab_id: str) -> Home:
         """Raises UnknownConversation, and StoreError where the note says nothing we know."""
-        return await self._lanes.read(partial(_of, tab_id=tab_id))
+        return await self._lanes.read(partial(kept, tab_id=tab_id))
 
     async def elsewhere(self) -> Mapping[str, Home]:
         """The conversations that are not kept in the database, by id."""
@@ -57,7 +59,9 @@ class Homes:
 
     async def said(self, tab_id: str, at: int) -> None:
         """A message of this time stands in the conversation's file: the list shows it (S12)."""
-        await self._lanes.write(partial(_said, tab_id=tab_id, at=at))
+        # Most of the time the list knows it already; then no lock is waited for.
+        if await self._lanes.read(partial(_is_behind, tab_id=tab_id, at=at)):
+            await self._lanes.write(partial(_said, tab_id=tab_id, at=at))
 
 
 def kept_elsewhere(connection: Connection) -> Mapping[str, Home]:
@@ -79,7 +83,18 @@ def kept_elsewhere(connection: Connection) -> Mapping[str, Home]:
     return found
 
 
-def _of(connection: Connection, *, tab_id: str) -> Home:
+def read_elsewhere(database: Path, *, busy_ms: int = BUSY_MS) -> Mapping[str, Home]:
+    """As `Homes.elsewhere`, of a database that is not open here. Blocks; raises StoreError."""
+    if schema.stored_version(database, busy_ms=busy_ms) != SCHEMA:
+        return {}  # a legacy database: there were no such conversations then
+    mode = schema.readable_mode(database, busy_ms=busy_ms)
+    reading = engine(database, mode, busy_ms=busy_ms)
+    with failures.told(database), reading.connect() as connection:
+        return kept_elsewhere(connection)
+
+
+def kept(connection: Connection, *, tab_id: str) -> Home:
+    """As `Homes.of`."""
     row = connection.execute(
         select(TABS.c.id, SNAPSHOTS.c.persistence_json)
         .outerjoin(SNAPSHOTS, SNAPSHOTS.c.agent_id == TABS.c.id)
@@ -143,11 +158,15 @@ def _note(connection: Connection, *, tab_id: str, home: Home) -> None:
     )
 
 
+def _is_behind(connection: Connection, *, tab_id: str, at: int) -> bool:
+    query = select(TABS.c.id).where(_behind(tab_id, at))
+    return connection.execute(query).first() is not None
+
+
 def _said(connection: Connection, *, tab_id: str, at: int) -> None:
-    connection.execute(
-        update(TABS)
-        .where(
-            TABS.c.id == tab_id, TABS.c.last_message_at.is_(None) | (TABS.c.last_message_at < at)
-        )
-        .values(last_message_at=at)
-    )
+    connection.execute(update(TABS).where(_behind(tab_id, at)).values(last_message_at=at))
+
+
+def _behind(tab_id: str, at: int) -> ColumnElement[bool]:
+    known = TABS.c.last_message_at
+    return (TABS.c.id == tab_id) & (known.is_(None) | (known < at))

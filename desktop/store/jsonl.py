@@ -19,12 +19,13 @@ from typing import TypeVar
 from desktop.core.chunks import LogChunk, NewChunk, Stamp, Text
 from desktop.core.conversation import LoadedSession, is_message, split_dangling
 from desktop.core.errors import StoreDamaged, StoreError
+from desktop.core.protocols import TurnStore
 from desktop.core.records import Receipt, RequestRecord
 from desktop.core.status import QueuedMessage
 from desktop.store import failures
 from desktop.store.blobs import Blobs
 from desktop.store.jsonl_file import Reading, SessionFile
-from desktop.store.jsonl_lines import Cancelled, Contents, Record, Taken, lines_of
+from desktop.store.jsonl_lines import Cancelled, Contents, Record, RowHead, Taken, lines_of
 from desktop.store.lanes import CLOSED
 
 T = TypeVar("T")
@@ -43,7 +44,8 @@ class FSJSONLStore:
     Nothing is made before the first write or `make`; with `must_exist` the file was made before,
     and one that is gone is told instead of begun anew. `report` is told, once each, in a sentence
     for the person, what was found damaged; it is called on the store's thread. `said` is told the
-    times of messages (SPEC S12). Ended by `close`.
+    times of messages (SPEC S12). Who holds the file holds `lease` too, so that the catalogue knows.
+    Ended by `close`.
     """
 
     def __init__(
@@ -55,6 +57,7 @@ class FSJSONLStore:
         must_exist: bool = False,
         report: Report | None = None,
         said: Said | None = None,
+        lease: TurnStore | None = None,
     ) -> None:
         if not _FILE_NAME.fullmatch(session_id):
             raise StoreError(
@@ -67,6 +70,7 @@ class FSJSONLStore:
         self._now_ms = now_ms
         self._report = report or logger.warning
         self._said = said
+        self._lease = lease
         self._reading = Reading()
         self._told: set[int] = set()
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="nacre-jsonl")
@@ -125,8 +129,16 @@ class FSJSONLStore:
 
     async def acquire_lease(self) -> None:
         await self._run(self._file.lock)
+        if self._lease is not None:
+            try:
+                await self._lease.acquire_lease()
+            except BaseException:
+                await self._run(self._file.unlock)
+                raise
 
     async def release_lease(self) -> None:
+        if self._lease is not None:
+            await self._lease.release_lease()
         await self._run(self._file.unlock)
 
     async def keep_file(self, path: Path, media_type: str) -> tuple[str, int]:
@@ -198,7 +210,7 @@ class FSJSONLStore:
     def _load(self) -> LoadedSession:
         rows: list[LogChunk] = []
 
-        def keep(seq: int, at: int, found: LogChunk | str) -> None:
+        def keep(seq: int, at: int, found: LogChunk | RowHead | str) -> None:
             del seq, at
             if isinstance(found, LogChunk):
                 rows.append(found)
@@ -264,8 +276,8 @@ class FSJSONLStore:
         try:
             if self._file.grown_smaller(self._reading):
                 raise StoreDamaged(
-                    f"{self._path} was moved away or cut off while Nacre worked in it.",
-                    way_out="Put it back, or begin a new conversation.",
+                    f"{self._path} was cut off while Nacre worked in it.",
+                    way_out="Put it back as it was, or begin a new conversation.",
                 )
             contents = self._looked_at()
             aside = self._file.mend(self._reading, created=self._now_ms())
@@ -292,5 +304,5 @@ class FSJSONLStore:
         self._told.update(damaged)
 
 
-def _not_kept(seq: int, at: int, found: LogChunk | str) -> None:
+def _not_kept(seq: int, at: int, found: LogChunk | RowHead | str) -> None:
     """Rows are read anew by each load; between loads only what they say is kept."""

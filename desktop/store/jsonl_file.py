@@ -25,6 +25,7 @@ from desktop.store.jsonl_lines import (
     header_line,
     header_of,
     read_line,
+    skim_line,
 )
 
 # A first line longer than this is no header; the rest of a foreign file is never read.
@@ -57,7 +58,8 @@ class Reading:
 class SessionFile:
     """`SESSION.jsonl` and what lies beside it: its lock and the tails that were set aside.
 
-    `must_exist`: the conversation has a file already, so one that is not there is missed.
+    `must_exist`: the conversation has a file already, so one that is not there is missed. So is one
+    that was seen before.
     """
 
     def __init__(self, path: Path, session_id: str, *, must_exist: bool = False) -> None:
@@ -92,14 +94,16 @@ class SessionFile:
         if self._lock.is_locked:
             self._lock.release()
 
-    def read(self, known: Reading, seen: Seen) -> Reading:
+    def read(self, known: Reading, seen: Seen, *, skims: bool = False) -> Reading:
         """Reads what was added since `known` (all, where the file is another one by now).
 
-        `seen` hears of each row. Raises StoreError, and NewerSchema; changes nothing.
+        `seen` hears of each row; where one `skims`, of its place alone. Raises StoreError, and
+        NewerSchema; changes nothing.
         """
         found = self._stat()
         if found is None:
             return Reading()
+        self._must_exist = True
         if found.st_ino != known.inode or found.st_size < known.end or known.open_end:
             known = Reading(inode=found.st_ino)
         if found.st_size == known.size:
@@ -108,14 +112,14 @@ class SessionFile:
             if known.end == 0:
                 self._read_header(file, known)
             file.seek(known.end)
-            self._read_lines(file, known, seen)
+            self._read_lines(file, known, seen, skims=skims)
         known.size = max(found.st_size, known.end)
         return known
 
     def grown_smaller(self, known: Reading) -> bool:
         """Whether something that was read is not there any more."""
         found = self._stat()
-        return known.end > 0 and (found is None or found.st_size < known.end)
+        return found is not None and found.st_size < known.end
 
     def mend(self, known: Reading, *, created: int) -> Path | None:
         """Makes the file ready for the next line; where a damaged tail was set aside.
@@ -132,6 +136,7 @@ class SessionFile:
                 self._write(handle, b"\n", known)
             known.open_end = False
             known.inode = os.fstat(handle).st_ino
+        self._must_exist = True
         _sync_folder(self.path.parent)
         return aside
 
@@ -202,7 +207,7 @@ class SessionFile:
         known.end, known.lines = _end_of(line), 1
         known.open_end = not line.endswith(b"\n")
 
-    def _read_lines(self, file: BinaryIO, known: Reading, seen: Seen) -> None:
+    def _read_lines(self, file: BinaryIO, known: Reading, seen: Seen, *, skims: bool) -> None:
         """Takes in what is whole: lines, and of lines that were written together all or none."""
         batch: list[Line] = []
         number, at = known.lines, known.end
@@ -213,7 +218,8 @@ class SessionFile:
             if is_open and (known.lines == 0 or not text):
                 return
             number += 1
-            line = read_line(text, self._session_id, number=number, at=at)
+            line = skim_line(text, number=number, at=at) if skims and not is_open else None
+            line = line or read_line(text, self._session_id, number=number, at=at)
             if is_open and isinstance(line.found, PayloadError):
                 return
             at += _end_of(raw)
@@ -228,7 +234,7 @@ class SessionFile:
     def _joined(self, batch: list[Line], line: Line, known: Reading, seen: Seen) -> list[Line]:
         """The batch with this line, or the new one that it begins: nothing readable is hidden."""
         expected = batch[-1].more - 1 if batch else 0
-        if isinstance(line.found, PayloadError):
+        if not line.is_known:
             return [*batch, replace(line, more=max(expected, 0))]
         if batch and line.more != expected:
             _take(batch, known, seen, end=line.at, open_end=False)

@@ -8,6 +8,7 @@ say in `more` how many of theirs are still to come. Nothing here touches a file.
 """
 
 import json
+import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, assert_never, get_args
@@ -30,6 +31,9 @@ FORMAT = "nacre-session"
 VERSION = 1
 # Every header begins so: a file cut off within its first line is known as one of ours by it.
 HEADER_START = b'{"format":"nacre-session"'
+_ROW_BEGINS = re.compile(rb'\{"kind":"row","id":"([^"\\]{1,200})","seq":(\d{1,18}),"turn":')
+_ROW_ENDS = re.compile(rb'"model":"[^"\\]*"(?:,"more":(\d{1,9}))?\}\Z')
+_LONGEST_END = 512
 _ROLES: tuple[str, ...] = get_args(Role)
 
 
@@ -57,21 +61,38 @@ class Taken:
 
 Record = LogChunk | RequestRecord | QueuedMessage | Cancelled | Taken
 
-Seen = Callable[[int, int, LogChunk | str], None]
-"""Hears of each row: its seq, where its line begins, and the row or why it can't be read."""
+
+@dataclass(frozen=True, slots=True)
+class RowHead:
+    """What a row's line says before its payload: enough to know its place."""
+
+    id: str
+    seq: int
+
+
+Seen = Callable[[int, int, LogChunk | RowHead | str], None]
+"""Hears of each row: its seq, where its line begins, and the row (or its head, where no more was
+wanted) or why it can't be read."""
 
 
 @dataclass(frozen=True, slots=True)
 class Line:
     """A line as read: `found` is what it says, or why it can't be read (SPEC C12).
 
-    `more` lines of the same batch come after it; `at` is the byte it begins at.
+    `more` lines of the same batch come after it; `at` is the byte it begins at. With a `head` it is
+    a row's, whatever became of the payload.
     """
 
     number: int
     at: int
-    found: Record | PayloadError
+    found: Record | RowHead | PayloadError
     more: int = 0
+    head: RowHead | None = None
+
+    @property
+    def is_known(self) -> bool:
+        """Whether it can be told what kind of line it is."""
+        return self.head is not None or not isinstance(self.found, PayloadError)
 
 
 def header_line(session_id: str, *, created: int) -> bytes:
@@ -154,7 +175,20 @@ def read_line(text: bytes, tab_id: str, *, number: int = 0, at: int = 0) -> Line
         more = found.get("more")
         return Line(number, at, _record_of(found, tab_id), more if type(more) is int else 0)
     except PayloadError as error:
-        return Line(number, at, error)
+        head = skim_line(text, number=number, at=at)
+        return Line(number, at, error, head.more, head.head) if head else Line(number, at, error)
+
+
+def skim_line(text: bytes, *, number: int = 0, at: int = 0) -> Line | None:
+    """The place of a row whose line is as we write it, its payload unread; None for another line.
+
+    Three times as fast as reading the line, and more where it is long.
+    """
+    begins, ends = _ROW_BEGINS.match(text), _ROW_ENDS.search(text, max(len(text) - _LONGEST_END, 0))
+    if begins is None or ends is None:
+        return None
+    head = RowHead(begins[1].decode("ascii", "replace"), int(begins[2]))
+    return Line(number, at, head, int(ends[1] or 0), head)
 
 
 def _record_of(found: dict[str, Any], tab_id: str) -> Record:
@@ -232,31 +266,40 @@ class Contents:
 
     def take(self, line: Line, seen: Seen) -> None:
         """Takes a line in. What can't be read is noted and left out; its place stays free."""
-        found = line.found
-        if isinstance(found, LogChunk) and found.id in self.ids:
-            found = PayloadError("a row with this id stands before it")
+        found, head = line.found, line.head
+        if isinstance(found, LogChunk | RowHead) and found.id in self.ids:
+            found, head = PayloadError("a row with this id stands before it"), None
         if isinstance(found, PayloadError):
             self.damaged[line.number] = str(found)
-            self.lost += 1
-            seen(self.head + self.lost, line.at, str(found))
+            if head is None:
+                self.lost += 1
+                seen(self.head + self.lost, line.at, str(found))
+            else:
+                seen(self._claim(head), line.at, str(found))
         elif isinstance(found, LogChunk):
             row = self.add_row(found)
             seen(row.seq, line.at, row)
+        elif isinstance(found, RowHead):
+            seen(self._claim(found), line.at, found)
         else:
             self.add(found)
 
     def add_row(self, row: LogChunk) -> LogChunk:
-        """Takes a row in; the row as it stands (a place that was taken is moved to the next)."""
-        if row.seq <= self.head:
-            # Only a file that somebody edited gets here; a row is shown all the same.
-            row = replace(row, seq=self.head + 1)
-        self.ids.add(row.id)
-        self.queue.pop(row.id, None)
-        self.head, self.lost = row.seq, 0
-        self.revision += 1
+        """Takes a row in; the row as it stands."""
+        seq = self._claim(row)
         if row.stamp != Stamp():
             self.stamp = row.stamp
-        return row
+        return row if seq == row.seq else replace(row, seq=seq)
+
+    def _claim(self, row: LogChunk | RowHead) -> int:
+        """The place that a row has, be it damaged: it counts as it does in the database."""
+        # Only a file that somebody edited has a place twice; a row is shown all the same.
+        seq = max(row.seq, self.head + 1)
+        self.ids.add(row.id)
+        self.queue.pop(row.id, None)
+        self.head, self.lost = seq, 0
+        self.revision += 1
+        return seq
 
     def add(self, record: RequestRecord | QueuedMessage | Cancelled | Taken) -> None:
         """Takes in what is no row."""

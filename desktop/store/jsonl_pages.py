@@ -1,7 +1,7 @@
 """Reading a conversation's file for views: pages by seq, as the database gives them.
 
-The file is gone through once, then only what was added to it; of each row its place is kept, 16
-bytes, and a page reads the lines of its own rows. Nothing is written and no lock is taken, so a
+The file is skimmed once, then only what was added to it; of each row its place is kept, 16 bytes,
+and a page reads the lines of its own rows. Nothing is written and no lock is taken, so a
 page can be read while another process works in the conversation. Blocking; for one thread.
 """
 
@@ -15,7 +15,7 @@ from desktop.core.chunks import DamagedRow, LogChunk
 from desktop.core.records import Page
 from desktop.store import failures
 from desktop.store.jsonl_file import Reading, SessionFile
-from desktop.store.jsonl_lines import read_line
+from desktop.store.jsonl_lines import RowHead, read_line
 
 
 @dataclass(slots=True)
@@ -29,7 +29,7 @@ class Places:
     starts: "array[int]" = field(default_factory=lambda: array("q"))
     damaged: dict[int, str] = field(default_factory=dict[int, str])
 
-    def see(self, seq: int, at: int, found: LogChunk | str) -> None:
+    def see(self, seq: int, at: int, found: LogChunk | RowHead | str) -> None:
         """Takes in a line as it is read."""
         self.add(seq, at)
         if isinstance(found, str):
@@ -94,17 +94,22 @@ class FSJSONLPages:
             self._look()
         return self._reading.contents.revision
 
-    def report(self) -> tuple[int, dict[int, str], bool]:
-        """How many rows there are, the reasons by damaged line, and whether the end is torn."""
+    def fault(self) -> str:
+        """What is wrong inside of the file, in a sentence; '' for nothing. Raises StoreError."""
         with failures.told(self._path):
-            self._look()
-        known = self._reading
-        return len(known.contents.ids), dict(known.contents.damaged), known.size > known.end
+            damaged = self._file.read(Reading(), Places().see).contents.damaged
+        if not damaged:
+            return ""  # a torn end is no fault: the next write sets it aside, and says so
+        number = min(damaged)
+        return (
+            f"{len(damaged)} lines of {self._path} can't be read, the first of them line {number}"
+            f" ({damaged[number]})."
+        )
 
     def _look(self) -> None:
         added = Places()
         known = self._reading.contents
-        self._reading = self._file.read(self._reading, added.see)
+        self._reading = self._file.read(self._reading, added.see, skims=True)
         if self._reading.contents is not known:
             self._places = Places()
         for seq, at in zip(added.seqs, added.starts, strict=True):
@@ -117,10 +122,11 @@ class FSJSONLPages:
             for seq, at in zip(places.seqs[piece], places.starts[piece], strict=True):
                 file.seek(at)
                 text = file.readline().strip(b"\0\r\n")
-                row = read_line(text, self._session_id).found
-                reason = places.damaged.get(at, "" if isinstance(row, LogChunk) else "changed")
-                if isinstance(row, LogChunk) and not reason:
-                    yield replace(row, seq=seq)
+                line = read_line(text, self._session_id)
+                reason = places.damaged.get(at, "")
+                if isinstance(line.found, LogChunk) and not reason:
+                    yield replace(line.found, seq=seq)
                 else:
+                    id_ = line.head.id if line.head else f"{self._session_id}:{at}"
                     raw = text.decode("utf-8", "replace")
-                    yield DamagedRow(f"{self._session_id}:{at}", seq, reason or str(row), raw)
+                    yield DamagedRow(id_, seq, reason or str(line.found), raw)

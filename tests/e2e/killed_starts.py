@@ -141,6 +141,7 @@ def _start(folder: Path, point: Point | str) -> None:
         runtime = await start(data, redaction=Redaction(), has_person=False)
         try:
             assert runtime.notice == "", runtime.notice
+            await runtime.find_key()
             assert runtime.access.state().key_source == "keyring"
             if point is None:
                 _die()

@@ -12,6 +12,7 @@ import pytest
 
 from desktop.credentials.status import Status, absent, locked
 from desktop.credentials.store import WINDOWS_LIMIT, SecretStore
+from desktop.headless import moving_keys
 from desktop.headless.moving_keys import LIVE, move_keys
 from desktop.store import legacy_secrets
 from tests.data import make_legacy_database as legacy
@@ -34,7 +35,13 @@ def database(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def start(database: Path, keyring: MemoryKeyring) -> Iterator[Start]:
+def told() -> list[str]:
+    """What the person was told while the start went on."""
+    return []
+
+
+@pytest.fixture
+def start(database: Path, keyring: MemoryKeyring, told: list[str]) -> Iterator[Start]:
     """One start of the program on the database: the checks before the log opens, its close."""
     stores: list[SecretStore] = []
 
@@ -42,7 +49,9 @@ def start(database: Path, keyring: MemoryKeyring) -> Iterator[Start]:
         secrets = SecretStore(open_backend=lambda: keyring, call_seconds=1.0, limit=limit)
         stores.append(secrets)
         with open_log(database.parent):
-            return asyncio.run(move_keys(database, secrets, seconds=seconds, busy_ms=500))
+            return asyncio.run(
+                move_keys(database, secrets, tell=told.append, seconds=seconds, busy_ms=500)
+            )
 
     yield start
     for one in stores:
@@ -90,11 +99,12 @@ def change(database: Path, sql: str, *values: object) -> None:
 
 
 def test_k01_every_secret_moves_and_no_file_holds_one_in_the_end(
-    database: Path, keyring: MemoryKeyring, start: Start
+    database: Path, keyring: MemoryKeyring, start: Start, told: list[str]
 ) -> None:
     """K01, C01: only the secret columns change; old pages, the log and the copy are clean."""
     before = legacy.rows(database)
     assert start() == ""
+    assert told == []
     assert kept(keyring) == ALL
     assert with_plaintext(database.parent) == []
     assert legacy.without_secrets(legacy.rows(database)) == legacy.without_secrets(before)
@@ -141,12 +151,12 @@ def test_k02_without_a_keyring_everything_stays_and_the_person_is_told_once(
     keyring.state = state
     before = legacy.rows(database)
     for _ in range(2):
-        told = start()
-        assert str(database) in told
-        assert "14 keys" in told
-        assert state.sentence in told
-        assert way_out in told
-        assert "canary" not in told
+        notice = start()
+        assert str(database) in notice
+        assert "14 keys" in notice
+        assert state.sentence in notice
+        assert way_out in notice
+        assert "canary" not in notice
     assert legacy.rows(database) == before
     keyring.state = MemoryKeyring().state
     assert start() == ""
@@ -226,7 +236,7 @@ def test_a_failure_at_any_statement_leaves_each_secret_somewhere_and_finally_non
     def move(keyring: MemoryKeyring) -> str:
         secrets = SecretStore(open_backend=lambda: keyring)
         try:
-            return asyncio.run(move_keys(database, secrets, busy_ms=500))
+            return asyncio.run(move_keys(database, secrets, tell=print, busy_ms=500))
         finally:
             secrets.close()
 
@@ -340,6 +350,36 @@ def test_while_another_process_reads_an_old_state_the_pages_wait_for_the_next_st
     assert with_plaintext(database.parent) != []
     assert start() == ""
     assert with_plaintext(database.parent) == []
+
+
+def test_two_processes_that_move_at_once_both_end_well(
+    database: Path, keyring: MemoryKeyring, start: Start
+) -> None:
+    with open_log(database.parent):
+        pass
+    both = [SecretStore(open_backend=lambda: keyring) for _ in range(2)]
+
+    async def move() -> None:
+        await asyncio.gather(*(move_keys(database, one, tell=print, seconds=60) for one in both))
+
+    asyncio.run(move())
+    for one in both:
+        one.close()
+    assert start() == ""
+    assert kept(keyring) == ALL
+    assert with_plaintext(database.parent) == []
+    assert not [account for account, _ in keyring.entries if account.startswith("self-test")]
+
+
+def test_the_person_is_told_before_a_large_file_is_cleaned(
+    database: Path, start: Start, told: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(moving_keys, "LARGE", 1000)
+    assert start() == ""
+    assert len(told) == 1
+    assert str(database) in told[0]
+    start()
+    assert len(told) == 1
 
 
 def test_a_row_that_changed_meanwhile_is_left_alone(database: Path) -> None:

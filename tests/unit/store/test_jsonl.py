@@ -49,6 +49,27 @@ asyncio.run(main())
 """
 
 
+RIVAL = """
+import asyncio, sys
+from pathlib import Path
+from tests.unit.store.builders import chunk
+from desktop.core.errors import LeaseHeld
+from desktop.store.jsonl import FSJSONLStore
+
+async def main():
+    store = FSJSONLStore(Path(sys.argv[1]), "s", now_ms=lambda: 1)
+    for n in range(60):
+        name = f"{sys.argv[2]}-{n}"
+        try:
+            rows = [chunk(f"{name}/{k}", "x" * 5_000, role="assistant") for k in range(3)]
+            await store.append(rows)
+            print("kept", name)
+        except LeaseHeld as error:
+            print("refused", error)
+
+asyncio.run(main())
+"""
+
 BATCH_WRITER = """
 import asyncio, sys
 from pathlib import Path
@@ -506,6 +527,35 @@ def test_s10_two_that_take_turns_see_each_others_rows(folder: Path) -> None:
     run(work())
 
 
+@pytest.mark.skipif(sys.platform == "win32", reason="reads the lock's error words")
+def test_s10_c14_processes_that_append_to_one_file_leave_every_line_whole(
+    folder: Path, file: Path
+) -> None:
+    """S10, C14: each append is refused with a word or in the file, in its own place."""
+    append(folder, *answers("first"))
+    writers = [
+        subprocess.Popen(
+            [sys.executable, "-c", RIVAL, str(folder), name],
+            stdout=subprocess.PIPE,
+            text=True,
+            cwd=Path(__file__).parents[3],
+        )
+        for name in ("one", "two", "three")
+    ]
+    told = [line for writer in writers for line in writer.communicate()[0].splitlines()]
+    assert [writer.returncode for writer in writers] == [0, 0, 0]
+    kept = {line.removeprefix("kept ") for line in told if line.startswith("kept ")}
+    assert all(line.startswith(("kept ", "refused Another Nacre")) for line in told)
+    loaded = load(folder)
+    assert loaded.damaged == 0
+    assert [row.seq for row in loaded.chunks] == list(range(1, len(loaded.chunks) + 1))
+    assert {row.id.rpartition("/")[0] for row in loaded.chunks if "/" in row.id} == kept
+    assert len(loaded.chunks) == 1 + 3 * len(kept)
+    places = [row.id.rpartition("/")[0] for row in loaded.chunks[1:]]
+    assert all(len(set(places[n : n + 3])) == 1 for n in range(0, len(places), 3))
+    assert not list(folder.glob("*.torn-*"))
+
+
 def test_s10_a_tail_that_another_is_writing_is_left_alone_by_readers(
     folder: Path, file: Path
 ) -> None:
@@ -685,12 +735,26 @@ def test_a08_a_read_only_folder_is_read_and_not_written(folder: Path, file: Path
         folder.chmod(0o700)
 
 
+def test_a_file_that_was_cut_off_meanwhile_is_told_and_left_alone(folder: Path, file: Path) -> None:
+    async def work(store: FSJSONLStore) -> None:
+        await store.append(answers("a"))
+        await store.append(answers("b"))
+        whole = file.read_bytes()  # noqa: ASYNC240
+        file.write_bytes(whole[:-20])  # noqa: ASYNC240
+        with pytest.raises(StoreDamaged, match="was cut off while Nacre worked in it"):
+            await store.append(answers("c"))
+        assert file.read_bytes() == whole[:-20]  # noqa: ASYNC240
+
+    with_store(folder, work)
+
+
 def test_a_file_that_was_taken_away_is_told_and_not_begun_anew(folder: Path, file: Path) -> None:
     async def work(store: FSJSONLStore) -> None:
         await store.append(answers("a", "b"))
         file.rename(folder / "moved")  # noqa: ASYNC240
-        with pytest.raises(StoreDamaged, match="moved away"):
-            await store.append(answers("c"))
+        for attempt in (store.append(answers("c")), store.load(), store.acquire_lease()):
+            with pytest.raises(StoreError, match=f"kept in the file {file}, which is not there"):
+                await attempt
         assert not file.exists()  # noqa: ASYNC240
         (folder / "moved").rename(file)
         assert (await store.append(answers("c"))).chunks[0].seq == 3

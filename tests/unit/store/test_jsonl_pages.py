@@ -77,6 +77,21 @@ def test_a_line_that_can_not_be_read_stands_in_its_place(folder: Path, file: Pat
     assert append(folder, *answers("e")).revision == pages.revision()
 
 
+def test_a_row_whose_payload_alone_is_damaged_keeps_its_place_and_its_id(
+    folder: Path, file: Path
+) -> None:
+    """C12: it counts for views and for agents alike, as it does in the database."""
+    append(folder, *answers("a", "b", "c"))
+    whole = file.read_bytes()
+    file.write_bytes(whole.replace(b'{"text":"text of b"', b'{"text":"text \0\0 b"'))
+    page = FSJSONLPages(folder, "s").page(limit=9)
+    assert [(row.id, row.seq) for row in page.rows] == [("a", 1), ("b", 2), ("c", 3)]
+    assert isinstance(page.rows[1], DamagedRow)
+    receipt = append(folder, *answers("d"))
+    assert (receipt.base_revision, receipt.chunks[0].seq) == (page.revision, 4) == (3, 4)
+    assert "line 3" in FSJSONLPages(folder, "s").fault()
+
+
 def test_a_damaged_line_that_was_no_row_takes_no_place(folder: Path, file: Path) -> None:
     append(folder, *answers("a"))
     with file.open("ab") as end:
@@ -149,11 +164,13 @@ def test_a_page_reads_its_own_rows_whatever_stands_around_them(folder: Path) -> 
 @settings(max_examples=30, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(
     sizes=st.lists(st.integers(1, 4), min_size=1, max_size=8),
-    bad=st.sets(st.integers(1, 20), max_size=3),
+    bad=st.dictionaries(
+        st.integers(1, 20), st.sampled_from([b"text", b"row", b"more"]), max_size=3
+    ),
     limit=st.integers(1, 6),
 )
 def test_pages_put_together_are_the_whole_file_whatever_is_damaged(
-    tmp_path_factory: pytest.TempPathFactory, sizes: list[int], bad: set[int], limit: int
+    tmp_path_factory: pytest.TempPathFactory, sizes: list[int], bad: dict[int, bytes], limit: int
 ) -> None:
     """P07, S01: forwards and backwards each line comes once, in order."""
     folder = tmp_path_factory.mktemp("pages")
@@ -161,12 +178,13 @@ def test_pages_put_together_are_the_whole_file_whatever_is_damaged(
         append(folder, *answers(*(f"{number}-{n}" for n in range(size))))
     file = folder / "s.jsonl"
     lines = file.read_bytes().split(b"\n")
-    for number in bad:
+    for number, word in bad.items():
         if number < len(lines) - 1:
-            lines[number] = b"\xff" * 5
+            lines[number] = lines[number].replace(word, b"\xff" * 5)
     file.write_bytes(b"\n".join(lines))
     pages = FSJSONLPages(folder, "s")
     everything = pages.page(limit=1_000)
+    assert pages.revision() == append(folder).revision
     assert seqs(everything) == list(range(1, sum(sizes) + 1))
     assert not (everything.has_older or everything.has_newer)
     forwards: list[LogChunk | DamagedRow] = []
