@@ -9,7 +9,7 @@ with the values that we store apart replaced by None; `None` when the plain form
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from types import MappingProxyType
-from typing import Any, Literal, assert_never, cast
+from typing import Any, Literal, assert_never
 
 from desktop.core.errors import PayloadError
 
@@ -22,8 +22,11 @@ SystemKind = Literal[
 Outcome = Literal["done", "stopped", "failed", "refused", "interrupted"]
 
 
+_NOTHING: Json = MappingProxyType({})
+
+
 def _nothing() -> Json:
-    return MappingProxyType({})
+    return _NOTHING
 
 
 @dataclass(frozen=True, slots=True)
@@ -226,7 +229,9 @@ def payload_from_json(type_: str, data: object) -> Payload:
     """The payload of a row; raises PayloadError where a key is missing or of the wrong type."""
     if not isinstance(data, dict):
         raise PayloadError(f"{type_}: not a JSON object")
-    rest = dict(cast("dict[str, Any]", data))
+    if type_ == "text" and len(data) == 1 and isinstance(data.get("text"), str):
+        return Text(data["text"])  # most rows: a page is made of them
+    rest: dict[str, Any] = dict(data)
     match type_:
         case "text":
             return Text(
@@ -299,15 +304,17 @@ def _take_object(rest: dict[str, Any], key: str) -> Json | None:
     value = rest.pop(key, None)
     if value is not None and not isinstance(value, dict):
         raise PayloadError(f"{key} is not an object")
-    return cast("Json | None", value)
+    return value
 
 
 def _take_objects(rest: dict[str, Any], key: str) -> tuple[Json, ...]:
-    value = rest.pop(key, ())
+    if key not in rest:
+        return ()
+    value = rest.pop(key)
     if not isinstance(value, Sequence) or not all(isinstance(one, dict) for one in value):
         raise PayloadError(f"{key} is not a list of objects")
     return tuple(value)
 
 
 def _frozen(rest: dict[str, Any]) -> Json:
-    return MappingProxyType(rest)
+    return MappingProxyType(rest) if rest else _NOTHING

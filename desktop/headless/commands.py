@@ -10,13 +10,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from desktop import paths
+from desktop import paths, settings
+from desktop.core import backups
 from desktop.core.errors import ModelUnavailable, NacreError
 from desktop.core.protocols import Catalogue
 from desktop.diagnostics import LogFile, Redaction, environment_report, in_words
 from desktop.headless.credential import have_key
 from desktop.headless.looking import resolve_tab
-from desktop.headless.opening import prepared
+from desktop.headless.opening import now_ms, prepared
 from desktop.headless.printing import printable, printer_for
 from desktop.headless.runtime import Runtime, start
 
@@ -81,9 +82,19 @@ def doctor(data_dir: str | None, *, as_json: bool) -> int:
             print(json.dumps(report, default=str))
         else:
             _print_report(report)
+        await _doubt_backup(runtime)
         return DONE if report["log"].get("ok", True) else FAILED
 
     return _with_runtime(data_dir, work)
+
+
+async def _doubt_backup(runtime: Runtime) -> None:
+    """Says on standard error when the last good backup is older than the person wants."""
+    wanted = settings.read(await runtime.catalogue.settings()).value(settings.BACKUP_INTERVAL)
+    last = (await runtime.backup_notes()).last
+    if last is not None and backups.is_stale(last, wanted, now_ms()):
+        days = (now_ms() - last.created_at) // backups.DAY_MS
+        _report(f"the last good backup is {days} days old. `nacre backup` makes one.")
 
 
 def _with_runtime(

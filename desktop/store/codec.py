@@ -10,6 +10,7 @@ import json
 import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any, assert_never
 
 from desktop.core.chunks import (
@@ -34,6 +35,9 @@ SEARCH_CAP = 100_000
 _SEARCHED_KINDS = frozenset({"fact", "notice", "compaction"})
 _UNSTORABLE = re.compile("[\x00\ud800-\udfff]")
 _UNSEARCHABLE = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\ud800-\udfff]+")
+
+# Without the look for blanks around that `json.loads` takes.
+_DECODER = json.JSONDecoder()
 
 TextOf = Callable[[str], str | None]
 
@@ -72,7 +76,10 @@ def decode(type_: str, data_json: str | bytes, text_of: TextOf | None = None) ->
     """
     try:
         # Decoded here: json would guess the encoding of every row.
-        data = json.loads(data_json if isinstance(data_json, str) else data_json.decode())
+        text = data_json if isinstance(data_json, str) else data_json.decode()
+        data, end = _DECODER.raw_decode(text)
+        if end != len(text):
+            data = json.loads(text)
     except (ValueError, RecursionError) as error:
         raise PayloadError(f"not JSON ({type(error).__name__})") from error
     if text_of is not None and type_ == "text" and isinstance(data, dict):
@@ -92,17 +99,14 @@ def chunk_of(tab_id: str, row: Any, text_of: TextOf | None = None) -> LogChunk |
         payload = decode(type_, data, text_of)
     except PayloadError as error:
         return DamagedRow(id_, seq, str(error), bytes(data).decode("utf-8", "replace"))
-    return LogChunk(
-        id=id_,
-        tab_id=tab_id,
-        seq=seq,
-        turn_id=turn_id,
-        step=step,
-        role=role,
-        data=payload,
-        created_at=created_at,
-        stamp=Stamp(provider or "", model or ""),
-    )
+    stamp = _stamp(provider, model)
+    return LogChunk(id_, tab_id, seq, turn_id, step, role, payload, created_at, stamp)
+
+
+@lru_cache(maxsize=64)
+def _stamp(provider: str | None, model: str | None) -> Stamp:
+    """One value for all rows of an account and a model."""
+    return Stamp(provider or "", model or "")
 
 
 def clean(text: str) -> str:

@@ -69,3 +69,10 @@ def engine(database: Path, mode: Mode, *, busy_ms: int) -> Engine:
 
     event.listen(made, "begin", start)
     return made
+
+
+def driver(connection: Connection) -> sqlite3.Connection:
+    """The plain connection below, in the same transaction: for what is read a page at a time."""
+    raw = connection.connection.driver_connection
+    assert isinstance(raw, sqlite3.Connection)
+    return raw

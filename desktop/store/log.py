@@ -17,7 +17,7 @@ from desktop.core.records import Storage
 from desktop.store import doctor, kept_backups, legacy_journal, schema, storage
 from desktop.store.blobs import Blobs
 from desktop.store.catalogue import SqlCatalogue
-from desktop.store.connection import Mode
+from desktop.store.connection import Mode, driver
 from desktop.store.homes import Homes
 from desktop.store.lanes import Lanes
 from desktop.store.leases import Leases
@@ -143,8 +143,7 @@ class Log:
             self._leases.close()
 
     def _tidy_up(self, connection: Connection) -> None:
-        raw = connection.connection.driver_connection
-        assert raw is not None
+        raw = driver(connection)
         raw.execute(f"PRAGMA busy_timeout={CLOSING_BUSY_MS}")
         with connection.begin():
             self._leases.release_all(connection)

@@ -1,8 +1,8 @@
 """The pieces of the search index: every transaction leaves one, merging makes few of many."""
 
-import sqlite3
-
 from sqlalchemy import Connection
+
+from desktop.store.connection import driver
 
 
 def merge(connection: Connection, *, pages: int) -> bool:
@@ -10,15 +10,9 @@ def merge(connection: Connection, *, pages: int) -> bool:
 
     SQLite's own sign for "nothing to do" is fewer than two changes.
     """
-    raw = raw_connection(connection)
+    raw = driver(connection)
     before = raw.total_changes
     connection.exec_driver_sql(
         "INSERT INTO chunks_search(chunks_search, rank) VALUES ('merge', ?)", (pages,)
     )
     return raw.total_changes - before >= 2
-
-
-def raw_connection(connection: Connection) -> sqlite3.Connection:
-    raw = connection.connection.driver_connection
-    assert isinstance(raw, sqlite3.Connection)
-    return raw

@@ -19,6 +19,7 @@ from desktop.core.errors import UnknownConversation
 from desktop.core.records import Page, RequestRecord
 from desktop.store import codec
 from desktop.store.blobs import Blobs
+from desktop.store.connection import driver
 from desktop.store.lanes import Lanes
 
 logger = logging.getLogger(__name__)
@@ -33,6 +34,7 @@ _NEWER = (
 )
 _LOWEST = "SELECT min(seq) FROM chunks WHERE tab_id = ? AND seq <= ?"
 _HIGHEST = "SELECT max(seq) FROM chunks WHERE tab_id = ? AND seq <= ?"
+_REVISION = "SELECT revision FROM conversation_session_revisions WHERE session_id = ?"
 _NO_END = 2**62
 
 
@@ -94,7 +96,7 @@ def lineage(connection: Connection, tab_id: str) -> tuple[Stretch, ...]:
     A purged conversation is unknown; what forks of it read is still there for them.
     """
     found: list[Stretch] = []
-    rows = connection.exec_driver_sql(_LINE, (tab_id,)).all()
+    rows = driver(connection).execute(_LINE, (tab_id,)).fetchall()
     missing = rows[-1][1] if rows else tab_id
     if missing is not None:
         raise UnknownConversation("No conversation has this id.", detail=missing)
@@ -107,10 +109,8 @@ def lineage(connection: Connection, tab_id: str) -> tuple[Stretch, ...]:
 
 def read_revision(connection: Connection, tab_id: str) -> int:
     """0 for a tab that nothing was written to."""
-    found = connection.exec_driver_sql(
-        "SELECT revision FROM conversation_session_revisions WHERE session_id = ?", (tab_id,)
-    ).scalar_one_or_none()
-    return found or 0
+    found = driver(connection).execute(_REVISION, (tab_id,)).fetchone()
+    return found[0] if found else 0
 
 
 def read_page(
@@ -218,9 +218,9 @@ def _older(
         if len(found) >= limit:
             break
         if stretch.after < before - 1:
-            found += connection.exec_driver_sql(
+            found += driver(connection).execute(
                 _OLDER, (stretch.tab_id, min(before, stretch.end + 1), limit - len(found))
-            ).all()
+            )
     found.reverse()
     return found
 
@@ -233,9 +233,9 @@ def _newer(
         if len(found) >= limit:
             break
         if stretch.end > after:
-            found += connection.exec_driver_sql(
+            found += driver(connection).execute(
                 _NEWER, (stretch.tab_id, after, stretch.end, limit - len(found))
-            ).all()
+            )
     return found
 
 
@@ -260,7 +260,7 @@ def _bounds(connection: Connection, line: Sequence[Stretch]) -> tuple[int, int]:
 def _first_of(connection: Connection, line: Sequence[Stretch], sql: str) -> int:
     """The answer of the first stretch that has rows; 0 where none has."""
     for stretch in line:
-        found = connection.exec_driver_sql(sql, (stretch.tab_id, stretch.end)).scalar_one()
+        (found,) = driver(connection).execute(sql, (stretch.tab_id, stretch.end)).fetchone()
         if found is not None:
             return found
     return 0

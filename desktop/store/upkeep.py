@@ -17,9 +17,9 @@ from desktop.core.errors import StoreDamaged
 from desktop.store import storage, sweeping
 from desktop.store.blobs import Blobs
 from desktop.store.checkpoints import fold
-from desktop.store.connection import connect
+from desktop.store.connection import connect, driver
 from desktop.store.lanes import Lanes
-from desktop.store.merging import merge, raw_connection
+from desktop.store.merging import merge
 from desktop.store.purging import Purging
 
 MERGE_PAGES = 100
@@ -132,9 +132,7 @@ def _give_back(connection: Connection, *, spare: int) -> bool:
     if free <= spare:
         return False
     # Each page is a row of the pragma: they must all be fetched for it to be carried out.
-    raw_connection(connection).execute(
-        f"PRAGMA incremental_vacuum({min(VACUUM_PAGES, free)})"
-    ).fetchall()
+    driver(connection).execute(f"PRAGMA incremental_vacuum({min(VACUUM_PAGES, free)})").fetchall()
     left = _free_pages(connection)
     return spare < left < free
 

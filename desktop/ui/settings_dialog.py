@@ -1,12 +1,12 @@
 """Settings, drawn from their declarations: one control a setting, a change counts at once.
 
-The page of access is handed in, it stands first. A bad value is refused in words under its field
-and changes nothing.
+The page of access is handed in, it stands first; that of storage too, and takes its settings in. A
+bad value is refused in words under its field and changes nothing.
 """
 
 from typing import cast
 
-from PySide6.QtCore import Qt
+from PySide6.QtCore import QSize, Qt
 from PySide6.QtWidgets import (
     QCheckBox,
     QComboBox,
@@ -17,16 +17,28 @@ from PySide6.QtWidgets import (
     QLabel,
     QLineEdit,
     QListWidget,
+    QPushButton,
     QScrollArea,
     QSpinBox,
     QStackedWidget,
     QVBoxLayout,
     QWidget,
 )
+from shiboken6 import isValid
 
 from desktop.core.errors import SettingError
-from desktop.settings import BASE_URL, SETTINGS, AnySetting, Setting
+from desktop.settings import (
+    BACKUP_FOLDER,
+    BACKUP_INTERVAL,
+    BASE_URL,
+    SETTINGS,
+    AnySetting,
+    Setting,
+)
+from desktop.ui import asking
 from desktop.ui.preferences import LivePreferences
+from desktop.ui.storage_page import StoragePage
+from desktop.ui.tasks import Tasks
 from desktop.ui.theme import Theme
 
 
@@ -37,7 +49,10 @@ class SettingsDialog(QDialog):
         self,
         theme: Theme,
         preferences: LivePreferences,
+        tasks: Tasks,
+        *,
         access_page: QWidget,
+        storage_page: StoragePage,
         parent: QWidget | None = None,
     ) -> None:
         super().__init__(parent)
@@ -46,8 +61,12 @@ class SettingsDialog(QDialog):
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         self._theme = theme
         self._preferences = preferences
+        self._tasks = tasks
+        self._storage_page = storage_page
         self._build(access_page)
-        self.resize(theme.measures.dialog * 5 // 4, theme.measures.dialog)
+        preferences.changed.connect(self._preference_changed)
+        wanted = QSize(theme.px(theme.measures.dialog * 5 // 4), theme.px(theme.measures.dialog))
+        self.resize(wanted.boundedTo(self.screen().availableSize() * 0.9))
 
     # -- building -----------------------------------------------------------------------------
 
@@ -59,16 +78,21 @@ class SettingsDialog(QDialog):
         row.setSpacing(theme.space_12)
         self._sections = QListWidget(self)
         self._sections.setAccessibleName(self.tr("Sections"))
-        self._sections.setFixedWidth(theme.measures.sidebar * 3 // 5)
+        self._sections.setFixedWidth(theme.px(theme.measures.sidebar * 3 // 5))
         self._pages = QStackedWidget(self)
         self._sections.currentRowChanged.connect(self._pages.setCurrentIndex)
         self._add_page(self.tr("Access"), access_page)
         for section in dict.fromkeys(setting.section for setting in SETTINGS):
-            self._add_page(self.tr(section), self._section_page(section))
+            page = self._storage_page if section == "Storage" else QWidget(self)
+            form = self._storage_page.form if section == "Storage" else self._form(page)
+            self._add_settings(form, section)
+            self._add_page(self.tr(section), page)
         row.addWidget(self._sections)
         row.addWidget(self._pages, 1)
         outer.addLayout(row, 1)
         buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Close, self)
+        # Enter in a field takes the value over and closes nothing.
+        buttons.button(QDialogButtonBox.StandardButton.Close).setAutoDefault(False)
         buttons.rejected.connect(self.reject)
         outer.addWidget(buttons)
         self._sections.setCurrentRow(0)
@@ -81,14 +105,11 @@ class SettingsDialog(QDialog):
         self._sections.addItem(title)
         self._pages.addWidget(scroll)
 
-    def _section_page(self, section: str) -> QWidget:
-        page = QWidget(self)
-        form = self._form(page)
+    def _add_settings(self, form: QFormLayout, section: str) -> None:
         for setting in SETTINGS:
             # The server's address is set where it can be checked: on the page of access.
             if setting.section == section and setting.key != BASE_URL.key:
                 self._add_setting(form, setting)
-        return page
 
     def _form(self, page: QWidget) -> QFormLayout:
         form = QFormLayout(page)
@@ -99,8 +120,9 @@ class SettingsDialog(QDialog):
     def _add_setting(self, form: QFormLayout, setting: AnySetting) -> None:
         error = self._note("", danger=True)
         control = self._control(setting, error)
-        control.setObjectName(setting.key)
-        control.setAccessibleName(setting.label)
+        field = control.focusProxy() or control
+        field.setObjectName(setting.key)
+        field.setAccessibleName(setting.label)
         if not isinstance(control, QCheckBox):
             form.addRow(QLabel(self.tr(setting.label), self), control)
         else:
@@ -133,12 +155,37 @@ class SettingsDialog(QDialog):
                 spin.setKeyboardTracking(False)
                 spin.valueChanged.connect(lambda number: self._change(setting, number, error))
                 return spin
-            case "text" | "folder":
-                line = QLineEdit(str(value), self)
-                line.editingFinished.connect(
-                    lambda: self._change(setting, line.text().strip(), error)
-                )
-                return line
+            case "text":
+                return self._line(setting, str(value), error)
+            case "folder":
+                return self._folder_field(setting, str(value), error)
+
+    def _line(self, setting: AnySetting, value: str, error: QLabel) -> QLineEdit:
+        line = QLineEdit(value, self)
+        line.editingFinished.connect(lambda: self._change(setting, line.text().strip(), error))
+        return line
+
+    def _folder_field(self, setting: AnySetting, value: str, error: QLabel) -> QWidget:
+        """A path that can be typed or chosen."""
+        line = self._line(setting, value, error)
+        choose = QPushButton(self.tr("Choose…"), self)
+        choose.setObjectName(f"{setting.key}.choose")
+        choose.setAccessibleName(self.tr("Choose: {setting}").format(setting=setting.label))
+        field = self._beside(line, choose)
+        field.setFocusProxy(line)
+
+        async def ask() -> None:
+            folder = await asking.choose_folder(self, self.tr(setting.label), line.text())
+            if folder is not None and isValid(self):
+                line.setText(str(folder))
+                self._change(setting, str(folder), error)
+
+        choose.clicked.connect(lambda: self._tasks.start(ask(), "choose a folder"))
+        return field
+
+    def _preference_changed(self, key: str) -> None:
+        if key in (BACKUP_FOLDER.key, BACKUP_INTERVAL.key):
+            self._storage_page.look_again()
 
     def _change(self, setting: AnySetting, value: bool | int | str, error: QLabel) -> None:
         try:
@@ -156,3 +203,15 @@ class SettingsDialog(QDialog):
         label.setProperty("danger" if danger else "muted", True)
         label.setVisible(bool(text))
         return label
+
+    def _beside(self, first: QWidget, second: QWidget) -> QWidget:
+        holder = QWidget(self)
+        row = QHBoxLayout(holder)
+        row.setContentsMargins(0, 0, 0, 0)
+        row.setSpacing(self._theme.space_8)
+        row.addWidget(first, 1)
+        row.addWidget(second)
+        for button in (first, second):
+            if isinstance(button, QPushButton):
+                button.setAutoDefault(False)
+        return holder

@@ -1,11 +1,22 @@
 """Measurements: one module each, run by name with `python -m tests.bench NAME…`.
 
-A module offers `figures()`, which measures and returns its figures. A goal is an upper or a lower
-bound, wherever possible of a ratio to something measured in the same run, so that it holds on a
-slow machine too.
+A module offers `figures()` or `figures(options)`, which measures and returns its figures. A goal is
+an upper or a lower bound, wherever possible of a ratio to something measured in the same run, so
+that it holds on a slow machine too.
 """
 
 from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """What the command line says: `runs` and `seed` of `kill`, `rows` of a large log, `seconds` of
+    what goes on for a time."""
+
+    runs: int = 200
+    seed: int = 1
+    rows: int = 1_000_000
+    seconds: float = 15.0
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,17 +1,14 @@
-"""`python -m tests.bench NAME…`: prints one line a figure; with no name, every measurement.
-
-A measurement may have options of its own, such as `kill --runs 200`; `NAME --help` tells them.
-"""
+"""`python -m tests.bench NAME…`: prints one line a figure; with no name, every measurement."""
 
 import argparse
 import importlib
+import inspect
 import pkgutil
 import sys
 from collections.abc import Iterable
-from types import ModuleType
 
 import tests.bench
-from tests.bench import Figure
+from tests.bench import Figure, Options
 
 
 def names() -> list[str]:
@@ -22,28 +19,32 @@ def names() -> list[str]:
 
 def main(arguments: list[str]) -> int:
     known = names()
-    asked = [word for word in arguments if word in known] or known
-    modules = [importlib.import_module(f"tests.bench.{name}") for name in asked]
-    parser = argparse.ArgumentParser(prog="tests.bench")
-    parser.add_argument("names", nargs="*", metavar="NAME", help=", ".join(known))
-    with_options = [module for module in modules if hasattr(module, "add_options")]
-    for module in with_options:
-        module.add_options(parser)
-    options = parser.parse_args(arguments)
-    unknown = [name for name in options.names if name not in known]
+    asked = _parser(known).parse_args(arguments)
+    unknown = [name for name in asked.names if name not in known]
     if unknown:
         print(f"no such measurement: {', '.join(unknown)}; there are: {', '.join(known)}")
         return 2
-    for module in modules:
-        for figure in _figures(module, options, has_options=module in with_options):
+    options = Options(runs=asked.runs, seed=asked.seed, rows=asked.rows, seconds=asked.seconds)
+    for name in asked.names or known:
+        for figure in _figures(name, options):
             print(figure.line(), flush=True)
     return 0
 
 
-def _figures(
-    module: ModuleType, options: argparse.Namespace, *, has_options: bool
-) -> Iterable[Figure]:
-    return module.figures(options) if has_options else module.figures()
+def _figures(name: str, options: Options) -> Iterable[Figure]:
+    measure = importlib.import_module(f"tests.bench.{name}").figures
+    return measure(options) if inspect.signature(measure).parameters else measure()
+
+
+def _parser(known: list[str]) -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="tests.bench")
+    parser.add_argument("names", nargs="*", metavar="NAME", help=", ".join(known))
+    usual = Options()
+    parser.add_argument("--runs", type=int, default=usual.runs, help="processes that `kill` kills")
+    parser.add_argument("--seed", type=int, default=usual.seed, help="of what `kill` does")
+    parser.add_argument("--rows", type=int, default=usual.rows, help="of a large log")
+    parser.add_argument("--seconds", type=float, default=usual.seconds, help="of `contention`")
+    return parser
 
 
 if __name__ == "__main__":

@@ -10,13 +10,12 @@ campaign with violations are kept.
 import shutil
 import sys
 import tempfile
-from argparse import ArgumentParser, Namespace
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from pathlib import Path
 
-from tests.bench import Figure
+from tests.bench import Figure, Options
 from tests.bench._corpus import corpus
 from tests.bench.killing import keeping
 from tests.bench.killing.conversation import Conversation
@@ -25,7 +24,6 @@ from tests.bench.killing.moving import killed_migration
 from tests.bench.killing.tally import Tally
 from tests.bench.killing.trouble import on_a_full_disk, under_a_lock
 
-RUNS = 200
 # So many processes are killed in one conversation before it is brought to its end.
 CHAIN = 10
 AT_ONCE = 2
@@ -45,12 +43,7 @@ COUNTED = (
 Scenario = Callable[[], None]
 
 
-def add_options(parser: ArgumentParser) -> None:
-    parser.add_argument("--runs", type=int, default=RUNS, help="processes to kill")
-    parser.add_argument("--seed", type=int, default=1, help="of the moments and the scripts")
-
-
-def figures(options: Namespace) -> list[Figure]:
+def figures(options: Options) -> list[Figure]:
     folder = Path(tempfile.mkdtemp(prefix="nacre-kill-"))
     tally = Tally()
     _campaign(folder, runs=options.runs, seed=options.seed, tally=tally)
