@@ -9,6 +9,7 @@ import sys
 from collections.abc import Sequence
 
 from desktop.core.errors import NacreError
+from desktop.core.records import MOST_ROWS, Cursor
 from desktop.diagnostics import program_version
 
 DONE, FAILED, BAD_USE, NO_CREDENTIAL = 0, 1, 2, 3
@@ -36,12 +37,15 @@ def _run(arguments: argparse.Namespace) -> int:
         from desktop.headless import looking
 
         if arguments.command == "tabs":
-            return looking.tabs(data_dir, as_json=arguments.json)
+            return looking.tabs(data_dir, of=arguments.shelf, as_json=arguments.json)
         if arguments.command == "search":
             return looking.search(
                 data_dir, arguments.text, limit=arguments.limit, as_json=arguments.json
             )
-        return looking.show(data_dir, arguments.tab, as_json=arguments.json)
+        after, before, limit = arguments.after, arguments.before, arguments.limit
+        whole = after is None and before is None and limit is None
+        piece = None if whole else looking.Piece(limit or looking.PAGE, after, before)
+        return looking.show(data_dir, arguments.tab, as_json=arguments.json, piece=piece)
     if arguments.command == "import-records":
         from desktop.headless.importing import import_records
 
@@ -95,9 +99,8 @@ def parser() -> argparse.ArgumentParser:
     )
     commands = top.add_subparsers(dest="command", metavar="COMMAND")
     _add_run(commands.add_parser("run", parents=[shared, as_json], help="one turn, no window"))
-    commands.add_parser("tabs", parents=[shared, as_json], help="list the conversations")
-    show = commands.add_parser("show", parents=[shared, as_json], help="print a conversation")
-    show.add_argument("tab", metavar="TAB", help="its id, or the first letters of it")
+    _add_tabs(commands.add_parser("tabs", parents=[shared, as_json], help="list conversations"))
+    _add_show(commands.add_parser("show", parents=[shared, as_json], help="print a conversation"))
     _add_search(commands.add_parser("search", parents=[shared, as_json], help="find messages"))
     records = commands.add_parser(
         "import-records", parents=[shared, as_json], help="take over legacy records"
@@ -111,6 +114,46 @@ def parser() -> argparse.ArgumentParser:
     back.add_argument("file", metavar="FILE", help="what `nacre backup` made")
     commands.add_parser("doctor", parents=[shared, as_json], help="look for what is wrong")
     return top
+
+
+def _add_tabs(tabs: argparse.ArgumentParser) -> None:
+    shelf = tabs.add_mutually_exclusive_group()
+    for name, words in (
+        ("archived", "only those in the archive"),
+        ("bin", "those in the bin, which are not listed otherwise"),
+    ):
+        shelf.add_argument(
+            f"--{name}", dest="shelf", action="store_const", const=name, default="all", help=words
+        )
+
+
+def _add_show(show: argparse.ArgumentParser) -> None:
+    show.add_argument("tab", metavar="TAB", help="its id, or the first letters of it")
+    place = show.add_mutually_exclusive_group()
+    place.add_argument(
+        "--after", metavar="SEQ[:ID]", type=_cursor, help="the rows after this one (0: the first)"
+    )
+    place.add_argument("--before", metavar="SEQ[:ID]", type=_cursor, help="the rows before it")
+    show.add_argument(
+        "--limit",
+        metavar="N",
+        type=_page,
+        help=f"at most N rows, up to {MOST_ROWS} (the last ones, without a place)",
+    )
+
+
+def _cursor(text: str) -> Cursor:
+    try:
+        return Cursor.parse(text)
+    except ValueError as error:
+        raise argparse.ArgumentTypeError(str(error)) from error
+
+
+def _page(text: str) -> int:
+    number = _count(text)
+    if number > MOST_ROWS:
+        raise argparse.ArgumentTypeError(f"it must be {MOST_ROWS} or less")
+    return number
 
 
 def _add_search(search: argparse.ArgumentParser) -> None:
@@ -139,8 +182,7 @@ def _add_run(run: argparse.ArgumentParser) -> None:
         "--store",
         type=_store,
         metavar="{sql,null,jsonl:DIR}",
-        default="sql",
-        help="null: nothing is written; jsonl:DIR: a file for each conversation in this folder",
+        help="for a new conversation; null: nothing is written; jsonl:DIR: a file in this folder",
     )
 
 

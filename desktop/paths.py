@@ -82,6 +82,11 @@ class DataFolder:
         return self.root / "backups"
 
     @property
+    def keys(self) -> Path:
+        """The encrypted file of keys, for a person who chose one; else it is not there."""
+        return self.root / "keys.encrypted"
+
+    @property
     def window_cache(self) -> Path:
         """Geometry and theme for the first paint; may be deleted at any time."""
         return self.root / "window.json"

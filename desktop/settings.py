@@ -222,8 +222,7 @@ BACKUP_FOLDER: Setting[str] = Setting(
     "",
     "Storage",
     "Folder for scheduled backups",
-    "Empty: the folder “backups” beside your conversations. A folder on another disk is better: "
-    "it outlives this one.",
+    "Empty: the folder “backups” beside your conversations.",
 )
 
 AnySetting = Setting[Value]

@@ -14,8 +14,10 @@ from collections.abc import Generator
 from contextlib import contextmanager
 from pathlib import Path
 
+from jeepney import DBusAddress, new_method_call
 from jeepney.io.blocking import open_dbus_connection
 from secretstorage import Collection, ItemNotFoundException, SecretServiceNotAvailableException
+from secretstorage.util import format_secret, open_session
 
 from tests.guards import home_environment
 
@@ -92,6 +94,23 @@ def keyring_daemon(environment: dict[str, str]) -> Generator["subprocess.Popen[b
         finally:
             if daemon.poll() is None:
                 daemon.send_signal(signal.SIGCONT)
+
+
+def unlock(address: str) -> None:
+    """Unlocks the bus's keyring as its own window does, without the window."""
+    keyring = DBusAddress(
+        "/org/freedesktop/secrets",
+        "org.freedesktop.secrets",
+        "org.gnome.keyring.InternalUnsupportedGuiltRiddenInterface",
+    )
+    with open_dbus_connection(bus=address) as connection:
+        session = open_session(connection)
+        password = format_secret(session, KEYRING_PASSWORD, "text/plain")
+        path = Collection(connection).collection_path
+        connection.send_and_get_reply(
+            new_method_call(keyring, "UnlockWithMasterPassword", "o(oayays)", (path, password))
+        )
+    wait_until_unlocked(address)
 
 
 def wait_until_unlocked(address: str) -> None:

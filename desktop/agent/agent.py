@@ -7,6 +7,7 @@ Everything that enters the conversation is durable before it has an effect.
 import asyncio
 import logging
 from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import replace
 from functools import partial
 
 from desktop.agent import repair
@@ -104,6 +105,11 @@ class Agent:
     @property
     def is_running(self) -> bool:
         return self._turn is not None
+
+    @property
+    def is_awake(self) -> bool:
+        """Whether the rows are in memory."""
+        return self._tenure.is_loaded
 
     @property
     def conversation(self) -> tuple[LogChunk, ...]:
@@ -258,6 +264,17 @@ class Agent:
         self._count()
         await self._around.approvals.judge_again(self._place.workspace_id)
         self._tell()
+
+    async def rest(self) -> None:
+        """Lets the rows go until they are needed; a no-op for one that is busy (SPEC P12).
+
+        Raises StoreError.
+        """
+        if self._gate.locked():
+            return
+        async with self._gate:
+            if not self.is_running:
+                await self._tenure.forget()
 
     async def close(self) -> None:
         """Stops, saves what waits if that works, and lets the conversation go."""
@@ -465,11 +482,12 @@ class Agent:
 
     def _count(self) -> None:
         info = self._around.model_info(self._chosen.model)
-        self._spent = spent(
-            self._ledger.requests.values(),
-            tariff=self._around.tariff,
-            window=info.window if info else DEFAULT_WINDOW,
-        )
+        window = info.window if info else DEFAULT_WINDOW
+        if not self.is_awake:
+            self._spent = replace(self._spent, window=window)
+            return
+        records = self._ledger.requests.values()
+        self._spent = spent(records, tariff=self._around.tariff, window=window)
 
     def _tell(self) -> None:
         self._around.publisher.status(self.status)

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from desktop.core.chunks import LogChunk, NewChunk, Stamp
+from desktop.core.conversation import split_dangling
 from desktop.core.protocols import Publisher, TurnStore
 from desktop.core.records import Receipt, RequestRecord
 
@@ -40,6 +41,7 @@ class Ledger:
         self.unsaved: list[NewChunk] = []
         self.revision = 0
         self._unsaved_requests: dict[str, RequestRecord] = {}
+        self._stood_here: frozenset[str] = frozenset()
         self._store = store
         self._publisher = publisher
         self._lock = asyncio.Lock()
@@ -54,14 +56,26 @@ class Ledger:
         async with self._lock:
             session = await self._store.load()
             records = await self._store.requests()
-        known = {row.id for row in self.rows}
+        known = self._stood_here.union(row.id for row in self.rows)
         everything = sorted((*session.chunks, *session.dangling), key=lambda row: row.seq)
         if self.rows and (not everything or everything[-1].seq < self.rows[-1].seq):
             return  # a log never shrinks: this store keeps nothing (SPEC S06)
         self.dangling = tuple(row for row in session.dangling if row.id not in known)
+        self._stood_here = frozenset()
         self.rows = everything
         self.requests = {record.id: record for record in records}
         self.revision = revision
+
+    def forget(self) -> None:
+        """Lets the rows go, to be loaded again; for a log that holds them all.
+
+        Which unanswered texts were written in this process is remembered.
+        """
+        at_load = {row.id for row in self.dangling}
+        standing = (row.id for row in split_dangling(self.rows).dangling)
+        self._stood_here = frozenset(standing) - at_load
+        self.rows = []
+        self.requests = {}
 
     async def append(
         self, chunks: Sequence[NewChunk], *, keep: bool = False

@@ -6,21 +6,24 @@ can be looked at, not worked in.
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Callable, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import AsyncGenerator, Awaitable, Callable, Iterable, Mapping, Sequence
+from contextlib import asynccontextmanager, suppress
 from dataclasses import replace
 
 from desktop.agent import branching
 from desktop.agent.agent import Agent
 from desktop.agent.surroundings import Chosen, Place, Surroundings
+from desktop.agent.turnstile import Turnstile
 from desktop.core.chunks import LogChunk
-from desktop.core.errors import NacreError
+from desktop.core.errors import InBin, NacreError
 from desktop.core.permissions import Answer, PermissionMode
 from desktop.core.protocols import Catalogue, TurnStore
 from desktop.core.records import Snapshot, Tab, Workspace
 from desktop.core.status import QueuedMessage, TabStatus
 
 TITLE_LENGTH = 80
+# Idle agents that keep their rows in memory, the last used; the others read them again when used.
+AWAKE = 4
 
 _log = logging.getLogger(__name__)
 
@@ -36,7 +39,7 @@ class Supervisor:
         self,
         *,
         catalogue: Catalogue,
-        store_for: Callable[[str], TurnStore],
+        store_for: Callable[[str], Awaitable[TurnStore]],
         place_for: Callable[[Tab, Workspace], Place],
         around: Surroundings,
         defaults: Callable[[], Chosen],
@@ -50,6 +53,7 @@ class Supervisor:
         self._revision = revision
         self._agents: dict[str, Agent] = {}
         self._making = asyncio.Lock()
+        self._turnstile = Turnstile()
         self._closed = False
 
     def status(self, tab_id: str) -> TabStatus:
@@ -61,15 +65,23 @@ class Supervisor:
         """The conversations in which a turn runs."""
         return tuple(id_ for id_, agent in self._agents.items() if agent.is_running)
 
+    def is_awake(self, tab_id: str) -> bool:
+        """Whether the conversation's rows are in memory here."""
+        agent = self._agents.get(tab_id)
+        return agent is not None and agent.is_awake
+
     async def open(self, tab_id: str) -> TabStatus:
-        return await (await self._agent(tab_id)).open()
+        status = await (await self._agent(tab_id)).open()
+        await self._let_rest()
+        return status
 
     async def send(
         self, tab_id: str, text: str, attachments: Sequence[Mapping[str, object]] = ()
     ) -> None:
-        agent = await self._agent(tab_id)
-        await agent.send(text, attachments)
+        async with self._begins(tab_id) as agent:
+            await agent.send(text, attachments)
         await self._name(tab_id, text)
+        await self._let_rest()
 
     async def stop(self, tab_id: str) -> None:
         agent = self._agents.get(tab_id)
@@ -80,7 +92,8 @@ class Supervisor:
         return await (await self._agent(tab_id)).cancel_queued(message_id)
 
     async def release_queue(self, tab_id: str) -> None:
-        await (await self._agent(tab_id)).release_queue()
+        async with self._begins(tab_id) as agent:
+            await agent.release_queue()
 
     async def answer(self, question_id: str, answer: Answer) -> None:
         await self._around.approvals.answer(question_id, answer)
@@ -116,7 +129,26 @@ class Supervisor:
         return await self._say_anew(tab_id, lambda rows: branching.regenerated(rows, chunk_id))
 
     async def retry(self, tab_id: str) -> None:
-        await (await self._agent(tab_id)).retry()
+        async with self._begins(tab_id) as agent:
+            await agent.retry()
+
+    async def archive_tab(self, tab_id: str) -> None:
+        async with self._stopped(await self._family(tab_id)):
+            await self._catalogue.archive_tab(tab_id)
+
+    async def archive_workspace(self, workspace_id: int) -> None:
+        async with self._stopped(await self._inside({workspace_id})):
+            await self._catalogue.archive_workspace(workspace_id)
+
+    async def archive_project(self, project_id: int) -> None:
+        view = await self._catalogue.view()
+        inside = {one.id for one in view.workspaces if one.project_id == project_id}
+        async with self._stopped(await self._inside(inside)):
+            await self._catalogue.archive_project(project_id)
+
+    async def trash_tab(self, tab_id: str) -> None:
+        async with self._stopped(await self._family(tab_id)):
+            await self._catalogue.trash_tab(tab_id)
 
     async def shutdown(self, deadline: float = 2.0) -> None:
         """Stops everything; what does not end within `deadline` seconds is cut off.
@@ -140,6 +172,53 @@ class Supervisor:
             if error is not None:
                 _log.error("%s", task.get_name(), exc_info=error)
 
+    @asynccontextmanager
+    async def _begins(self, tab_id: str) -> AsyncGenerator[Agent]:
+        """Around what may start a turn: refused in the bin, and it ends an archive.
+
+        Who writes in an archived conversation works in it again. It comes back only once that
+        worked, while the lease keeps other processes from putting it away.
+        """
+        async with self._turnstile.alone(tab_id):
+            if (await self._catalogue.tab(tab_id)).trashed_at is not None:
+                raise InBin(tab_id)
+            yield await self._agent(tab_id)
+            try:
+                if (await self._catalogue.tab(tab_id)).archived_at is not None:
+                    await self._catalogue.unarchive_tab(tab_id)
+            except NacreError:  # what was begun has begun
+                _log.exception("%s stays in the archive", tab_id)
+
+    @asynccontextmanager
+    async def _stopped(self, tab_ids: Sequence[str]) -> AsyncGenerator[None]:
+        """Around what puts conversations away: their turns are over, and none begins meanwhile.
+
+        Raises LeaseHeld before anything is stopped where another living process works in one.
+        """
+        async with self._turnstile.alone(*tab_ids):
+            await self._catalogue.refuse_elsewhere(tab_ids)
+            agents = [self._agents[one] for one in tab_ids if one in self._agents]
+            await asyncio.gather(*(agent.stop() for agent in agents))
+            yield
+            await _rest(agents)
+
+    async def _family(self, tab_id: str) -> tuple[str, ...]:
+        """A conversation and those that its agent began from it."""
+        tabs = (await self._catalogue.view()).tabs
+        found = [tab_id]
+        for one in found:
+            found += [tab.id for tab in tabs if tab.parent_tab_id == one]
+        return tuple(found)
+
+    async def _inside(self, workspaces: set[int]) -> tuple[str, ...]:
+        tabs = (await self._catalogue.view()).tabs
+        return tuple(tab.id for tab in tabs if tab.workspace_id in workspaces)
+
+    async def _let_rest(self) -> None:
+        """Of the idle agents only the last used keep their rows in memory (SPEC P12)."""
+        awake = [one for one in self._agents.values() if one.is_awake and not one.is_running]
+        await _rest(awake[:-AWAKE])
+
     async def _say_anew(
         self, tab_id: str, plan: Callable[[Sequence[LogChunk]], branching.Resend]
     ) -> str:
@@ -147,28 +226,30 @@ class Supervisor:
         agent = await self._agent(tab_id)
         await agent.open()
         resend = plan(agent.conversation)
-        if resend.instead_of and await agent.send_anew(resend):
-            return tab_id
-        resend = plan(agent.conversation)  # the rows may have been read anew
+        if resend.instead_of:
+            async with self._begins(tab_id) as agent:
+                if await agent.send_anew(resend):
+                    return tab_id
+                resend = plan(agent.conversation)  # the rows may have been read anew
         self._around.model_for(agent.chosen.model)  # without a model there is no need for a fork
         fork = await self.fork(tab_id, at_seq=resend.at_seq)
         try:
-            await (await self._agent(fork)).send_anew(replace(resend, instead_of=frozenset()))
-        except BaseException:
+            async with self._begins(fork) as agent:
+                await agent.send_anew(replace(resend, instead_of=frozenset()))
+        except NacreError:
             with suppress(NacreError):  # nothing was said in it: it does not stand in the way
-                await self._catalogue.set_tab_open(fork, is_open=False)
+                await self._catalogue.trash_tab(fork)
             raise
         await self._name(fork, resend.text)
+        await self._let_rest()
         return fork
 
     async def _agent(self, tab_id: str) -> Agent:
         async with self._making:
             if self._closed:
                 raise NacreError("Nacre is closing.")
-            agent = self._agents.get(tab_id)
-            if agent is None:
-                agent = await self._make(tab_id)
-                self._agents[tab_id] = agent
+            agent = self._agents.pop(tab_id, None) or await self._make(tab_id)
+            self._agents[tab_id] = agent  # the last one is the last used
             return agent
 
     async def _make(self, tab_id: str) -> Agent:
@@ -179,14 +260,17 @@ class Supervisor:
             Chosen(snapshot.model, snapshot.effort, snapshot.mode) if snapshot else self._defaults()
         )
 
+        store = await self._store_for(tab_id)
+
         async def revision() -> int:
             return await self._revision(tab_id)
 
         async def lifecycle(state: str) -> None:
             await self._save(tab_id, agent, state)
+            await self._let_rest()
 
         agent = Agent(
-            self._store_for(tab_id),
+            store,
             place=self._place_for(tab, workspace),
             around=self._around,
             chosen=chosen,
@@ -220,11 +304,18 @@ class Supervisor:
         """A conversation without a title gets the first line of its first message."""
         title = title_from(text)
         try:
-            tab = await self._catalogue.tab(tab_id)
-            if not tab.title and title:
-                await self._catalogue.rename_tab(tab_id, title)
+            if title and not (await self._catalogue.tab(tab_id)).title:
+                await self._catalogue.name_tab(tab_id, title)
         except NacreError:
             _log.exception("%s could not be named", tab_id)
+
+
+async def _rest(agents: Iterable[Agent]) -> None:
+    for agent in agents:
+        try:
+            await agent.rest()
+        except NacreError:
+            _log.exception("%s keeps its rows in memory", agent.tab_id)
 
 
 def title_from(text: str) -> str:

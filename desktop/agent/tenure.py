@@ -9,7 +9,7 @@ from collections.abc import Awaitable, Callable
 
 from desktop.agent import repair
 from desktop.agent.ledger import Ledger
-from desktop.core.errors import LeaseHeld, StoreError
+from desktop.core.errors import InBin, LeaseHeld, StoreError
 from desktop.core.protocols import TurnStore
 
 _log = logging.getLogger(__name__)
@@ -40,6 +40,11 @@ class Tenure:
         self._was_loaded = False
         self._has_lease = False
         self._holder = ""
+
+    @property
+    def is_loaded(self) -> bool:
+        """Whether the ledger has the rows."""
+        return self._was_loaded
 
     @property
     def holder(self) -> str:
@@ -87,6 +92,15 @@ class Tenure:
         self._was_loaded = True
         self._loaded()
 
+    async def forget(self) -> None:
+        """Lets the rows go where the log holds the same, to be read again. Raises StoreError."""
+        if not self._was_loaded or not self._ledger.all_saved:
+            return
+        revision = await self._revision()
+        if revision and revision == self._ledger.revision:
+            self._ledger.forget()
+            self._was_loaded = False
+
     async def mend(self) -> None:
         """Ends the last turn if a crash left it open and no living process runs it.
 
@@ -97,6 +111,6 @@ class Tenure:
             return
         try:
             await self.take()
-        except LeaseHeld:
-            return  # `holder` says who works here
+        except (LeaseHeld, InBin):
+            return  # `holder` says who works here; in the bin nobody does
         await self.release()

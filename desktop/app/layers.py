@@ -18,23 +18,28 @@ from desktop.paths import DataFolder
 from desktop.settings import (
     BACKUP_FOLDER,
     BACKUP_INTERVAL,
+    BASE_URL,
     SEND_KEY,
     SHOW_THINKING,
     TRANSCRIPT_ZOOM,
 )
+from desktop.ui.access_page import AccessPage
 from desktop.ui.conversation_page import ConversationPage
 from desktop.ui.desk import Desk
-from desktop.ui.doors import Doors
+from desktop.ui.doors import Doors, StorageDoors
 from desktop.ui.help_boxes import show_about, show_shortcuts
 from desktop.ui.main_window import MainWindow
 from desktop.ui.preferences import LivePreferences
 from desktop.ui.settings_dialog import SettingsDialog
 from desktop.ui.sidebar_list import ConversationList
+from desktop.ui.storage_jobs import StorageJobs
+from desktop.ui.storage_page import StoragePage
 from desktop.ui.tasks import Tasks
 from desktop.ui.theme import Theme
 from desktop.ui.transcript.highlight import Highlighter
 from desktop.ui.transcript.markdown import MarkdownRenderer
 from desktop.ui.transcript.pane import TranscriptPane
+from desktop.ui.unlocking import Unlocking
 from desktop.ui.welcome import WelcomePage
 
 _LOG = logging.getLogger(__name__)
@@ -68,6 +73,8 @@ class Layers:
         self._log_file: LogFile | None = None
         self._runtime: Runtime | None = None
         self._backups: Backups | None = None
+        self._unlocking: Unlocking | None = None
+        self._jobs: StorageJobs | None = None
         self._renderer = MarkdownRenderer(Highlighter(tasks.start))
         self._hooks.install()
         self._hooks.watch(asyncio.get_running_loop())
@@ -84,9 +91,17 @@ class Layers:
         )
         later = asyncio.get_running_loop().call_later
         self._runtime.watch(later, self._tasks.start)
+        # Not waited for: a keyring may take its time, and everything but a request goes without.
+        self._tasks.start(self._runtime.find_key(), "find the key")
         DiskWatch(self._folder.root, stand=self._stand).watch(later, self._tasks.start)
         self._backups = self._make_backups(self._runtime)
         self._backups.watch(later, self._tasks.start)
+        self._jobs = StorageJobs(
+            tasks=self._tasks,
+            back_up=self._backups.back_up,
+            free_space=self._runtime.free_space,
+            tell=self._tell,
+        )
         self._preferences.changed.connect(self._preference_changed)
         return self._runtime
 
@@ -99,6 +114,7 @@ class Layers:
             reader=runtime.reader,
             hub=runtime.hub,
             access=runtime.access,
+            unlocking=self._unlocking_now(),
             start_tour=runtime.start_tour,
             rule_words=runtime.rule_words,
             settings_dialog=self._settings_dialog,
@@ -110,7 +126,13 @@ class Layers:
 
     def desk(self, window: MainWindow) -> Desk:
         """What carries out the window's wishes."""
-        return Desk(self.doors(), area=window.area, tasks=self._tasks, window=window)
+        return Desk(
+            self.doors(),
+            area=window.area,
+            tasks=self._tasks,
+            theme=self._theme,
+            window=window,
+        )
 
     def make_page(self, tab_id: str) -> ConversationPage:
         """The page of one conversation."""
@@ -165,13 +187,43 @@ class Layers:
             self._backups.plan_changed()
 
     def _settings_dialog(self, parent: QWidget) -> QDialog:
-        access = self._opened().access
-        return SettingsDialog(self._theme(), self._preferences, access, self._tasks, parent)
+        access_page = AccessPage(
+            self._theme(),
+            access=self._opened().access,
+            unlocking=self._unlocking_now(),
+            tasks=self._tasks,
+            server=self._preferences.value(BASE_URL),
+        )
+        storage_page = StoragePage(self._theme(), self._storage_doors(), self._tasks)
+        return SettingsDialog(
+            self._theme(),
+            self._preferences,
+            self._tasks,
+            access_page=access_page,
+            storage_page=storage_page,
+            parent=parent,
+        )
+
+    def _storage_doors(self) -> StorageDoors:
+        assert self._jobs is not None and self._backups is not None
+        return StorageDoors(
+            storage=self._opened().storage,
+            backups=self._backups.state,
+            jobs=self._jobs,
+            now_ms=now_ms,
+            data_folder=str(self._folder.root),
+        )
 
     def _welcome_page(self, parent: QWidget) -> WelcomePage:
         page = WelcomePage(self._theme(), self._tasks, parent)
-        page.connect_access(self._opened().access)
+        page.connect_access(self._opened().access, self._unlocking_now())
         return page
+
+    def _unlocking_now(self) -> Unlocking:
+        """The one of the window."""
+        if self._unlocking is None:
+            self._unlocking = Unlocking(self._opened().access, self._tasks, self._theme)
+        return self._unlocking
 
     def _prepare(self) -> tuple[str, ...]:
         """On a thread; what the person should know about the folder."""

@@ -64,6 +64,13 @@ def split_dangling(chunks: Sequence[LogChunk]) -> LoadedSession:
     return LoadedSession(chunks=kept, dangling=tuple(dangling))
 
 
+def is_message(row: LogChunk) -> bool:
+    """A person's text or the end of a turn: what moves a conversation up in the list (SPEC S12)."""
+    if isinstance(row.data, System):
+        return row.data.kind == "turn_end"
+    return row.role == "user"
+
+
 def unanswered_calls(chunks: Iterable[LogChunk]) -> tuple[LogChunk, ...]:
     """The tool calls that have no result, in log order (SPEC C09)."""
     calls: dict[str, LogChunk] = {}

@@ -283,7 +283,8 @@ class Commands(Protocol):
     ) -> None:
         """Starts a turn, or queues the message while one runs. Durable when it returns.
 
-        Raises LeaseHeld, ModelUnavailable, StoreError: then nothing was sent and nothing is lost.
+        Raises LeaseHeld, ModelUnavailable, StoreError, InBin: then nothing was sent and nothing is
+        lost. An archived conversation comes out of the archive.
         """
         ...
 
@@ -311,6 +312,8 @@ class Commands(Protocol):
     ) -> None: ...
 
     # Each of these stops the turns that run there first (SPEC P05), then does what Catalogue says.
+    # Where another living process works, LeaseHeld says which and where, and nothing is stopped.
+    # Messages that wait stay, and are held.
 
     async def archive_tab(self, tab_id: str) -> None: ...
 

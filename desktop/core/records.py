@@ -151,11 +151,62 @@ class Page:
 
 
 @dataclass(frozen=True, slots=True)
+class Cursor:
+    """How far a reader of one conversation has come: with row `seq`, whose id is `row_id`.
+
+    A row is never rewritten and its id is nobody else's, so a log that has this row at this place
+    is the one that was read; in a backup that was brought back and went on, another row stands
+    there. Seq 0 is before the first row. Without a `row_id` only the place is looked at.
+    """
+
+    seq: int = 0
+    row_id: str = ""
+
+    def __str__(self) -> str:
+        return f"{self.seq}:{self.row_id}" if self.row_id else str(self.seq)
+
+    @classmethod
+    def parse(cls, text: str) -> "Cursor":
+        """Of `SEQ` or `SEQ:ROW`; raises ValueError."""
+        number, _, row_id = text.partition(":")
+        if not (number.isascii() and number.isdigit() and len(number) < 19):
+            raise ValueError("it must be a row's number, or SEQ:ID")
+        return cls(int(number), row_id if int(number) else "")
+
+
+MOST_ROWS = 500
+"""What one page of a timeline holds at most, whatever was asked for (SPEC P07)."""
+
+
+@dataclass(frozen=True, slots=True)
+class TimelinePage:
+    """A contiguous piece of a conversation, oldest first, and where to go on from it.
+
+    `is_reset`: the cursor was of another log, or its row is not there any more; these rows are the
+    tail instead, and what the reader had is to be dropped. `first` and `last` go on before and
+    after the rows.
+    """
+
+    rows: tuple[LogChunk | DamagedRow, ...]
+    first: Cursor
+    last: Cursor
+    has_older: bool
+    has_newer: bool
+    is_reset: bool
+    revision: int
+
+
+@dataclass(frozen=True, slots=True)
 class SearchPlace:
-    """Where a search goes on: at rows older than `ordinal`, in the index or by looking at rows."""
+    """Where a search goes on: at rows older than `ordinal`, in the index or by looking at rows.
+
+    With a `file`, the conversation of this id is looked at, which is kept as one: at lines that
+    begin before the byte `ordinal`.
+    """
 
     ordinal: int
     is_looking: bool = False
+    file: str = ""
 
 
 @dataclass(frozen=True, slots=True)

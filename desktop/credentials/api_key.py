@@ -12,11 +12,11 @@ from typing import Literal
 from urllib.parse import urlsplit
 
 from desktop.core.errors import SettingError
+from desktop.credentials.keys import Keys
 from desktop.credentials.secret import Secret
-from desktop.credentials.status import KeyRefused, KeyringError, Status
-from desktop.credentials.store import SecretStore
+from desktop.credentials.status import KeyRefused, Status
 
-Source = Literal["keyring", "environment", "session", "none"]
+Source = Literal["keyring", "file", "environment", "session", "none"]
 EndpointSource = Literal["environment", "settings", "provider"]
 
 KEY_VARIABLE = "ANTHROPIC_API_KEY"
@@ -51,11 +51,14 @@ class Endpoint:
         return urlsplit(self.url).hostname == urlsplit(PROVIDER_URL).hostname
 
 
+PROVIDERS_OWN = Endpoint(PROVIDER_URL, "provider")
+
+
 @dataclass(frozen=True, slots=True)
 class Credential:
     """A key for one endpoint. `secret` is None exactly when `source` is `none`.
 
-    `problem` is the keyring's state where that is why there is no key.
+    `problem` is the state of the place of keys that is why there is none.
     """
 
     endpoint: Endpoint
@@ -87,33 +90,22 @@ def choose_endpoint(environment: Mapping[str, str], setting: str) -> Endpoint:
     return Endpoint(PROVIDER_URL, "provider")
 
 
-async def resolve(
-    environment: Mapping[str, str], store: SecretStore, *, endpoint: Endpoint
-) -> Credential:
-    """The key for `endpoint`: the environment's, else this run's, else the keyring's.
+async def resolve(environment: Mapping[str, str], keys: Keys, *, endpoint: Endpoint) -> Credential:
+    """The key for `endpoint`: the environment's, else where `keys` has it.
 
-    With a key in the environment or in this run's memory the keyring is not touched. A keyring that
-    fails is no error here but the credential's `problem`. Raises KeyRefused, naming the variable,
-    when the environment holds something that can't be a key.
+    With a key in the environment no place is touched. A place that fails is no error here but the
+    credential's `problem`. Raises KeyRefused, naming the variable, when the environment holds
+    something that can't be a key.
     """
     given = environment.get(KEY_VARIABLE, "")
     if given.strip() and endpoint.source != "settings":
-        return _found(endpoint, "environment", _from_environment(given), store)
-    kept = store.session(endpoint.account)
-    if kept is not None:
-        return _found(endpoint, "session", kept, store)
-    try:
-        kept = await store.get(endpoint.account)
-    except KeyringError as error:
-        return Credential(endpoint, "none", problem=error.status)
-    if kept is None:
-        return Credential(endpoint, "none")
-    return _found(endpoint, "keyring", kept, store)
-
-
-def _found(endpoint: Endpoint, source: Source, secret: Secret, store: SecretStore) -> Credential:
-    store.forget(secret)
-    return Credential(endpoint, source, secret)
+        secret = _from_environment(given)
+        keys.forget(secret)
+        return Credential(endpoint, "environment", secret)
+    found = await keys.find(endpoint.account)
+    if found.place is None:
+        return Credential(endpoint, "none", problem=found.problem)
+    return Credential(endpoint, found.place, found.secret)
 
 
 def _from_environment(text: str) -> Secret:

@@ -18,12 +18,10 @@ from desktop.credentials.status import READY, Status, absent, broken, locked, no
 PROMPT_SECONDS = 120.0
 
 
-class SecretServiceKeyring:
-    """The person's default collection under Nacre's service name."""
+class SecretServiceDoor:
+    """The state of the person's default collection, and its window."""
 
-    def __init__(self, backend: SecretService.Keyring, service: str) -> None:
-        self._backend = backend
-        self._service = service
+    def __init__(self, backend: SecretService.Keyring) -> None:
         self._preferred: str | None = getattr(backend, "preferred_collection", None)
 
     def look(self) -> Status:
@@ -47,19 +45,6 @@ class SecretServiceKeyring:
                 collection = secretstorage.create_collection(connection, "Default", "default")
             if collection.is_locked():
                 collection.unlock(timeout=PROMPT_SECONDS)
-
-    def get(self, account: str) -> str | None:
-        return self._backend.get_password(self._service, account)
-
-    def set(self, account: str, secret: str) -> None:
-        self._backend.set_password(self._service, account, secret)
-
-    def delete(self, account: str) -> bool:
-        try:
-            self._backend.delete_password(self._service, account)
-        except keyring.errors.PasswordDeleteError:
-            return False
-        return True
 
     def explain(self, error: Exception) -> Status:
         """The table of this door's foreign errors. Only texts that come from the bus are kept: of

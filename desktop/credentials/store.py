@@ -1,9 +1,9 @@
-"""The person's secrets, kept in the system keyring, for any asyncio loop.
+"""Secrets in one place, the system keyring or the encrypted file, for any asyncio loop.
 
 A keyring call can block for ever (PLATFORM §3.1), so each one runs on a daemon thread and is
 waited for with a time limit; a thread that blocks is given up, and another takes its place when
 the person tries again. Nothing here shows a prompt except `unlock`, and nothing is written
-anywhere but into the keyring: memory of this run is used only when it is asked for by name.
+anywhere but into that place.
 """
 
 import asyncio
@@ -18,16 +18,12 @@ from typing import TypeVar, cast
 from desktop.credentials.backend import Backend, OpenBackend
 from desktop.credentials.secret import Secret
 from desktop.credentials.status import (
-    READY,
+    KEYRING,
     KeyRefused,
     KeyringError,
     Status,
-    broken,
-    clinging,
+    Words,
     closed,
-    forgetful,
-    locked,
-    stuck,
 )
 from desktop.credentials.worker import Abandoned, Worker
 
@@ -35,6 +31,7 @@ SERVICE = "nacre"
 CALL_SECONDS = 5.0
 UNLOCK_SECONDS = 120.0
 DELETE_LIMIT = 50
+CANARY = "self-test"
 WINDOWS_LIMIT = 1200
 """Characters; the credential manager takes 2,560 bytes of UTF-16 and keyring does not split."""
 
@@ -55,31 +52,36 @@ def ignore(secret: str) -> None:
 
 
 class SecretStore:
-    """Secrets by account name. `status` is the keyring's state as last seen, None before that.
+    """Secrets by account name. `status` is the place's state as last seen, None before that.
 
-    `forget` is told every secret that passes, so that the log can leave it out.
+    `forget` is told every secret that passes, so that the log can leave it out. `words` are the
+    place's own; `proves` is off for a place that can't take a secret and not give it back; `limit`
+    is the longest secret that it takes, 0 for any.
     """
 
     def __init__(
         self,
         *,
         open_backend: OpenBackend = open_system,
+        words: Words = KEYRING,
+        proves: bool = True,
         forget: Callable[[str], None] = ignore,
         call_seconds: float = CALL_SECONDS,
         unlock_seconds: float = UNLOCK_SECONDS,
-        platform: str = sys.platform,
+        limit: int = WINDOWS_LIMIT if sys.platform == "win32" else 0,
     ) -> None:
         self._open_backend = open_backend
+        self._words = words
+        self._proves = proves
         self._forget = forget
         self._call_seconds = call_seconds
         self._unlock_seconds = unlock_seconds
-        self._platform = platform
+        self._limit = limit
         self._lock = threading.Lock()
         self._worker: Worker | None = None
         self._blocked: Worker | None = None
         self._status: Status | None = None
-        self._session: dict[str, Secret] = {}
-        self._proven = False
+        self._proven = not proves
         self._unlocking = False
         self._closed = False
 
@@ -91,21 +93,21 @@ class SecretStore:
         return f"SecretStore({self._status.state if self._status else 'not looked at'})"
 
     async def check(self) -> Status:
-        """The state of the keyring now; asks for it even when it was stuck. Never raises, never
+        """The state of the place now; asks for it even when it was stuck. Never raises, never
         prompts. On first use and after a change of state a canary proves that it keeps and
         gives back what it is given."""
 
         def job(backend: Backend, go_on: Step) -> None:
             _must_be_ready(backend)
             if not self._proven:
-                _prove(backend, go_on)
+                self._prove(backend, go_on)
 
         try:
             await self._call(job, self._call_seconds, again=True)
         except KeyringError as error:
             return error.status
         self._proven = True
-        return READY
+        return self._words.ready
 
     async def unlock(self) -> Status:
         """Have the person unlock the keyring, or set it up; waits for the system's window. Never
@@ -120,10 +122,10 @@ class SecretStore:
             await self._call(job, self._unlock_seconds, again=True, unlocking=True)
         except KeyringError as error:
             return error.status
-        return READY
+        return self._words.ready
 
     async def get(self, account: str) -> Secret | None:
-        """The secret of `account` in the keyring, None if it holds none. Raises KeyringError."""
+        """The secret of `account`, None if there is none. Raises KeyringError."""
 
         def job(backend: Backend, go_on: Step) -> Secret | None:
             _must_be_ready(backend)
@@ -137,62 +139,51 @@ class SecretStore:
         return found
 
     async def put(self, account: str, secret: Secret) -> None:
-        """Keep `secret` in the keyring and prove by reading it back that it is there (SPEC K02).
+        """Keep `secret` and prove by reading it back that it is there (SPEC K02).
 
         Raises KeyRefused for one that can't be kept here, KeyringError when it was not kept; after
-        a `stuck` it may have been kept all the same. The session's copy of the account goes.
+        a `stuck` it may have been kept all the same.
         """
         if not secret:
             raise KeyRefused("There is no key to keep.")
-        if self._platform == "win32" and len(secret) > WINDOWS_LIMIT:
+        if self._limit and len(secret) > self._limit:
             raise KeyRefused(
-                f"This key is longer than the {WINDOWS_LIMIT} characters that Windows can keep.",
-                way_out="Use the key for this run only.",
+                f"This key is longer than the {self._limit} characters that Windows can keep.",
+                way_out="Keep it in an encrypted file, or use it for this run only.",
             )
         self.forget(secret)
 
         def job(backend: Backend, go_on: Step) -> None:
             _must_be_ready(backend)
             if not self._proven:
-                _prove(backend, go_on)
-            _write(backend, account, secret, go_on)
+                self._prove(backend, go_on)
+            self._write(backend, account, secret, go_on)
 
         await self._call(job, self._call_seconds)
         self._proven = True
-        self._session.pop(account, None)
 
     async def delete(self, account: str) -> None:
-        """Remove every entry of `account`, from the keyring and from this run's memory.
-
-        Raises KeyringError when the keyring could not be cleared.
-        """
-        self._session.pop(account, None)
+        """Remove every entry of `account`. Raises KeyringError when it could not be cleared."""
 
         def job(backend: Backend, go_on: Step) -> None:
             _must_be_ready(backend)
-            _clear(backend, account, go_on)
+            self._clear(backend, account, go_on)
 
         await self._call(job, self._call_seconds)
 
-    def keep_for_session(self, account: str, secret: Secret) -> None:
-        """Keep `secret` in memory until the program ends; only on the person's explicit choice."""
-        self.forget(secret)
-        self._session[account] = secret
-
-    def session(self, account: str) -> Secret | None:
-        """What is kept for this run only."""
-        return self._session.get(account)
+    async def do(self, job: Step) -> None:
+        """Run what only this kind of place can do, on its thread. Raises KeyringError."""
+        await self._call(lambda backend, go_on: job(), self._call_seconds, again=True)
 
     def forget(self, secret: Secret) -> None:
         """Have the log leave `secret` out."""
         self._forget(secret.reveal())
 
     def close(self) -> None:
-        """Drop the memory of this run and end the thread, without waiting for a stuck one."""
+        """End the thread, without waiting for a stuck one."""
         with self._lock:
             self._closed = True
             worker, self._worker = self._worker, None
-        self._session.clear()
         if worker is not None:
             worker.abandon()
 
@@ -211,7 +202,7 @@ class SecretStore:
         try:
             outcome = await asyncio.wait_for(work, seconds)
         except (TimeoutError, Abandoned):
-            outcome = stuck(f"no answer within {seconds:g} s")
+            outcome = self._words.stuck.because(f"no answer within {seconds:g} s")
             self._give_up(worker)
         except asyncio.CancelledError:
             if unlocking:  # the system's window may stay open for ever
@@ -223,7 +214,7 @@ class SecretStore:
         if isinstance(outcome, Status):
             self._seen(outcome)
             raise KeyringError(outcome)
-        self._seen(READY)
+        self._seen(self._words.ready)
         return outcome[0]
 
     def _attempt(self, worker: Worker, job: Callable[[Backend, Step], T]) -> tuple[T] | Status:
@@ -233,12 +224,13 @@ class SecretStore:
             backend = self._open_backend()
             return (job(backend, worker.go_on),)
         except Abandoned:
-            return stuck("given up")
+            return self._words.stuck.because("given up")
         except KeyringError as error:
             return error.status
         except Exception as error:
             if backend is None:
-                return broken(f"{type(error).__module__}.{type(error).__qualname__}")
+                name = f"{type(error).__module__}.{type(error).__qualname__}"
+                return self._words.broken.because(name)
             return backend.explain(error)
 
     def _ready_worker(self, *, again: bool, unlocking: bool) -> Worker:
@@ -246,9 +238,9 @@ class SecretStore:
             if self._closed:
                 raise KeyringError(closed())
             if self._unlocking:
-                raise KeyringError(locked("waiting for the person to unlock it"))
+                raise KeyringError(self._words.waiting)
             if self._blocked is not None and self._blocked.is_running and not again:
-                raise KeyringError(stuck("the last call still waits for an answer"))
+                raise KeyringError(self._words.stuck.because("the last call still waits"))
             if self._worker is None:
                 self._worker = Worker("nacre-keyring")
             self._unlocking = unlocking
@@ -267,55 +259,61 @@ class SecretStore:
 
     def _seen(self, status: Status) -> None:
         if self._status is not None and status.state != self._status.state:
-            self._proven = False
+            self._proven = not self._proves
         if status.state != "stuck":  # it answers again, whatever the old thread still waits for
             self._blocked = None
         self._status = status
+
+    def _prove(self, backend: Backend, go_on: Step) -> None:
+        """Set, read back and delete a canary under an account of its own; raises KeyringError.
+
+        Its name is always the same, so that one which a killed process left goes with the next.
+        Where another process is at it in this moment, a name that nobody else has decides.
+        """
+        try:
+            self._prove_under(CANARY, backend, go_on)
+        except KeyringError:
+            self._prove_under(f"{CANARY}-{secrets.token_hex(8)}", backend, go_on)
+
+    def _prove_under(self, account: str, backend: Backend, go_on: Step) -> None:
+        canary = Secret(secrets.token_hex(16))
+        go_on()
+        try:
+            backend.set(account, canary.reveal())
+            came_back = backend.get(account)
+        finally:
+            self._clear(backend, account, go_on)
+        if not _same(came_back, canary):
+            raise KeyringError(self._words.forgetful.because("the test entry did not come back"))
+
+    def _write(self, backend: Backend, account: str, secret: Secret, go_on: Step) -> None:
+        """Set and compare; a foreign entry of the same name can hide ours, so on a mismatch all of
+        them go and it is tried once more."""
+        for is_last in (False, True):
+            go_on()
+            backend.set(account, secret.reveal())
+            go_on()
+            if _same(backend.get(account), secret):
+                return
+            if not is_last:
+                self._clear(backend, account, go_on)
+        raise KeyringError(self._words.forgetful.because("the entry came back changed"))
+
+    def _clear(self, backend: Backend, account: str, go_on: Step) -> None:
+        """Delete entry after entry until none is found; raises KeyringError if one stays."""
+        for _ in range(DELETE_LIMIT):
+            go_on()
+            if not backend.delete(account):
+                break
+        go_on()
+        if backend.get(account) is not None:
+            raise KeyringError(self._words.clinging)
 
 
 def _must_be_ready(backend: Backend) -> None:
     status = backend.look()
     if status.state != "ready":
         raise KeyringError(status)
-
-
-def _prove(backend: Backend, go_on: Step) -> None:
-    """Set, read back and delete a canary under an account of its own; raises KeyringError."""
-    account = f"self-test-{secrets.token_hex(8)}"
-    canary = Secret(secrets.token_hex(16))
-    go_on()
-    try:
-        backend.set(account, canary.reveal())
-        came_back = backend.get(account)
-    finally:
-        _clear(backend, account, go_on)
-    if not _same(came_back, canary):
-        raise KeyringError(forgetful("the test entry did not come back"))
-
-
-def _write(backend: Backend, account: str, secret: Secret, go_on: Step) -> None:
-    """Set and compare; a foreign entry of the same name can hide ours, so on a mismatch all of
-    them go and it is tried once more."""
-    for is_last in (False, True):
-        go_on()
-        backend.set(account, secret.reveal())
-        go_on()
-        if _same(backend.get(account), secret):
-            return
-        if not is_last:
-            _clear(backend, account, go_on)
-    raise KeyringError(forgetful("the entry did not come back as it was written"))
-
-
-def _clear(backend: Backend, account: str, go_on: Step) -> None:
-    """Delete entry after entry until none is found; raises KeyringError if one stays."""
-    for _ in range(DELETE_LIMIT):
-        go_on()
-        if not backend.delete(account):
-            break
-    go_on()
-    if backend.get(account) is not None:
-        raise KeyringError(clinging())
 
 
 def _same(text: str | None, secret: Secret) -> bool:

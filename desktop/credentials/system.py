@@ -9,7 +9,7 @@ keyring's place.
 import importlib
 import os
 import sys
-from typing import cast
+from typing import Protocol, cast
 
 import keyring.core
 import keyring.errors
@@ -36,18 +36,25 @@ ALLOWED: tuple[type[KeyringBackend], ...] = (
 )
 
 
-class NativeKeyring:
-    """The keyring of macOS or Windows, which is unlocked with the person's session."""
+class Door(Protocol):
+    """What differs between the systems' keyrings: their state, how they open, their errors."""
 
-    def __init__(self, backend: KeyringBackend, service: str) -> None:
+    def look(self) -> Status: ...
+
+    def unlock(self) -> None: ...
+
+    def explain(self, error: Exception) -> Status: ...
+
+
+class SystemKeyring:
+    """Implements `Backend`: the entries of one service, behind a door."""
+
+    def __init__(self, backend: KeyringBackend, service: str, door: Door) -> None:
         self._backend = backend
         self._service = service
-
-    def look(self) -> Status:
-        return READY
-
-    def unlock(self) -> None:
-        return
+        self.look = door.look
+        self.unlock = door.unlock
+        self.explain = door.explain
 
     def get(self, account: str) -> str | None:
         return self._backend.get_password(self._service, account)
@@ -61,6 +68,16 @@ class NativeKeyring:
         except keyring.errors.PasswordDeleteError:
             return False
         return True
+
+
+class NativeDoor:
+    """The keyring of macOS or Windows, which is unlocked with the person's session."""
+
+    def look(self) -> Status:
+        return READY
+
+    def unlock(self) -> None:
+        return
 
     def explain(self, error: Exception) -> Status:
         """Texts of errors are left out: a backend may put the secret itself into them."""
@@ -76,10 +93,10 @@ def open_system_keyring(service: str) -> Backend:
     """The keyring of this system. Raises KeyringError (absent) when there is none to trust."""
     backend = _chosen() or _own()
     if not isinstance(backend, SecretService.Keyring):
-        return NativeKeyring(backend, service)
+        return SystemKeyring(backend, service, NativeDoor())
     # By name, because SecretStorage is there on Linux only.
     door = importlib.import_module("desktop.credentials.secret_service")
-    return cast("Backend", door.SecretServiceKeyring(backend, service))
+    return SystemKeyring(backend, service, cast("Door", door.SecretServiceDoor(backend)))
 
 
 def _chosen() -> KeyringBackend | None:

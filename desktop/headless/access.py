@@ -9,15 +9,16 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from desktop import settings
-from desktop.core.access import AccessState, KeySource
+from desktop.core.access import AccessState, KeyPlace, KeySource
 from desktop.core.errors import ModelUnavailable, SettingError
 from desktop.core.events import Failure
 from desktop.core.model import Model, ModelInfo
 from desktop.core.protocols import Catalogue
 from desktop.credentials import api_key
 from desktop.credentials.api_key import Credential, Endpoint
+from desktop.credentials.keys import Keys
 from desktop.credentials.secret import Secret
-from desktop.credentials.store import SecretStore
+from desktop.credentials.status import KeyringError
 from desktop.settings import BASE_URL
 from desktop.wire.client import AnthropicModel
 from desktop.wire.endpoint import Endpoint as Server
@@ -30,6 +31,12 @@ NO_KEY = "No key is set, so no model can be asked."
 ENTER_ONE = (
     "Enter one in Settings → Access, or set the variable ANTHROPIC_API_KEY before you start."
 )
+ASKING = "The place where your key is kept has not answered yet, so no model can be asked."
+LOCKED = {
+    "file": "Your keys are in an encrypted file, which is locked, so no model can be asked.",
+    "keyring": "The system keyring is locked, so no key can be had and no model be asked.",
+}
+UNLOCK = "Choose Unlock beside the message field, or in Settings → Access."
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +49,7 @@ class _InForce:
 class LiveAccess:
     """Implements `core.access.Access` and gives the agents their models.
 
-    `load` reads the settings and the key once; until then no key is known. `jitter` gives numbers
+    `load` reads the settings and the key once; until then it is `asking`. `jitter` gives numbers
     from 0 to 1.
     """
 
@@ -50,7 +57,7 @@ class LiveAccess:
         self,
         *,
         environment: Mapping[str, str],
-        secrets: SecretStore,
+        keys: Keys,
         catalogue: Catalogue,
         transport: Transport,
         table: ModelTable,
@@ -58,7 +65,7 @@ class LiveAccess:
         jitter: Callable[[], float],
     ) -> None:
         self._environment = environment
-        self._secrets = secrets
+        self._keys = keys
         self._catalogue = catalogue
         self._transport = transport
         self._table = table
@@ -66,6 +73,9 @@ class LiveAccess:
         self._jitter = jitter
         self._listed: tuple[ModelInfo, ...] = ()
         self._in_force: _InForce | None = None
+        self._checked: tuple[Endpoint, Secret] | None = None
+        self._listeners: list[Callable[[], None]] = []
+        self._loads = 0
 
     # -- for the agents -----------------------------------------------------------------------
 
@@ -74,7 +84,7 @@ class LiveAccess:
         if model_id == TOUR_MODEL:
             return self._tour
         if not self.state().ready or self._in_force is None:
-            raise ModelUnavailable(NO_KEY, way_out=ENTER_ONE)
+            raise self._unavailable()
         return self._in_force.model
 
     def model_info(self, model_id: str) -> ModelInfo | None:
@@ -87,21 +97,32 @@ class LiveAccess:
 
     def state(self) -> AccessState:
         if self._in_force is None:
-            return AccessState()
+            return AccessState(key_source="asking")
         credential = self._in_force.credential
         endpoint = credential.endpoint
-        status = credential.problem or self._secrets.status
-        sentence = f"{status.sentence} {status.way_out}".strip() if status else ""
+        keyring, key_file = self._keys.keyring_status, self._keys.file_status
         return AccessState(
             key_source=_source(credential),
             base_url="" if endpoint.source == "provider" else endpoint.url,
             base_url_source="" if endpoint.source == "provider" else endpoint.source,
-            keyring=status.state if status else "",
-            keyring_sentence=self._in_force.problem or sentence,
+            keyring=keyring.state if keyring else "",
+            keyring_sentence=keyring.sentence if keyring else "",
+            keyring_way_out=keyring.way_out if keyring else "",
+            key_file=key_file.state if key_file else "",
+            key_file_sentence=key_file.sentence if key_file else "",
+            key_file_way_out=key_file.way_out if key_file else "",
+            problem=self._in_force.problem,
         )
 
+    def on_change(self, changed: Callable[[], None]) -> Callable[[], None]:
+        self._listeners.append(changed)
+        return lambda: self._listeners.remove(changed)
+
     async def load(self) -> None:
-        """Reads endpoint and key anew. Never raises for them: what is wrong becomes the state."""
+        """Reads endpoint and key anew. Never raises for them: what is wrong becomes the state. One
+        that waited for a slow keyring while another was begun changes nothing."""
+        self._loads += 1
+        this_one = self._loads
         rows = await self._catalogue.settings()
         address = str(settings.read(rows).value(BASE_URL))
         problem = ""
@@ -110,34 +131,59 @@ class LiveAccess:
         except SettingError as error:
             endpoint, problem = api_key.choose_endpoint({}, ""), str(error)
         try:
-            credential = await api_key.resolve(self._environment, self._secrets, endpoint=endpoint)
+            credential = await api_key.resolve(self._environment, self._keys, endpoint=endpoint)
         except api_key.KeyRefused as error:
             credential, problem = Credential(endpoint, "none"), str(error)
-        self._listed = ()
-        previous, self._in_force = (
-            self._in_force,
-            _InForce(credential, self._model(endpoint, credential), problem),
-        )
-        if previous is not None:
-            await previous.model.close()
+        if this_one != self._loads:
+            return
+        previous = self._in_force
+        if previous is None or (previous.credential, previous.problem) != (credential, problem):
+            self._listed = ()
+            self._in_force = _InForce(credential, self._model(endpoint, credential), problem)
+            if previous is not None:
+                await previous.model.close()
+        for changed in tuple(self._listeners):
+            changed()
 
-    async def enter_key(self, key: str, *, for_session: bool = False) -> Failure | None:
+    async def look(self) -> None:
+        await self._keys.look()
+        await self.load()
+
+    async def enter_key(self, key: str, *, keep: KeyPlace = "keyring") -> Failure | None:
         secret = api_key.validate(key)
         endpoint = self._endpoint()
-        failure = await self._tried(endpoint, secret)
-        if failure is not None:
-            return failure
-        if for_session:
-            self._secrets.keep_for_session(endpoint.account, secret)
-        else:
-            await self._secrets.put(endpoint.account, secret)
+        if self._checked != (endpoint, secret):
+            failure = await self._tried(endpoint, secret)
+            if failure is not None:
+                return failure
+            self._checked = (endpoint, secret)
+        await self._keys.keep(endpoint.account, secret, place=keep)
+        self._checked = None
         await self.load()
         return None
+
+    async def move_key(self, to: KeyPlace) -> None:
+        await self._keys.move(self._endpoint().account, place=to)
+        await self.load()
+
+    async def unlock_keyring(self) -> None:
+        status = await self._keys.unlock_keyring()
+        await self.load()
+        if status.state != "ready":
+            raise KeyringError(status)
+
+    async def unlock_file(self, passphrase: str) -> None:
+        await self._keys.unlock_file(Secret(passphrase))
+        await self.load()
+
+    async def forget_file(self) -> None:
+        await self._keys.remove_file()
+        await self.load()
 
     async def use_server(self, base_url: str) -> Failure | None:
         if base_url:
             endpoint = api_key.choose_endpoint({}, base_url)
-            credential = await api_key.resolve({}, self._secrets, endpoint=endpoint)
+            credential = await api_key.resolve({}, self._keys, endpoint=endpoint)
             failure = await self._tried(endpoint, credential.secret)
             if failure is not None:
                 return failure
@@ -147,12 +193,14 @@ class LiveAccess:
         return None
 
     async def forget_key(self) -> None:
-        await self._secrets.delete(self._endpoint().account)
-        await self.load()
+        try:
+            await self._keys.remove(self._endpoint().account)
+        finally:
+            await self.load()
 
     async def check(self) -> Failure | None:
         if self._in_force is None or not self.state().ready:
-            raise ModelUnavailable(NO_KEY, way_out=ENTER_ONE)
+            raise self._unavailable()
         return await self._in_force.model.check()
 
     def known_models(self) -> tuple[ModelInfo, ...]:
@@ -164,6 +212,15 @@ class LiveAccess:
         return self.known_models()
 
     # -- parts --------------------------------------------------------------------------------
+
+    def _unavailable(self) -> ModelUnavailable:
+        """Why no model can be asked, and the way out."""
+        state = self.state()
+        if state.key_source == "asking":
+            return ModelUnavailable(ASKING, way_out="Wait a moment and try again.")
+        if state.locked:
+            return ModelUnavailable(LOCKED[state.locked], way_out=UNLOCK)
+        return ModelUnavailable(NO_KEY, way_out=ENTER_ONE)
 
     def _endpoint(self) -> Endpoint:
         if self._in_force is not None:

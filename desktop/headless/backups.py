@@ -152,6 +152,11 @@ class Backups:
                 folder.mkdir(mode=paths.PRIVATE, exist_ok=True)
             except OSError as error:
                 raise paths.unusable(self._folder.root, error) from error
+        elif not os.path.isdir(folder):  # noqa: PTH112 (never raises)
+            raise StoreError(
+                f"The folder {folder} is not there.",
+                way_out="Connect its disk, or choose another folder in Settings → Storage.",
+            )
 
     def _failed(self, error: NacreError) -> None:
         now = self._around.now_ms()
@@ -162,8 +167,7 @@ class Backups:
         self._told = (str(error), now)
         self._around.stand(
             NOTICE,
-            f"The scheduled backup was not made. {error} Nacre tries again every hour; Settings →"
-            " Storage says when the last good one was made.",
+            f"The scheduled backup was not made. {error} Nacre tries again every hour.",
             error.detail,
         )
 

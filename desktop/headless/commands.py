@@ -10,12 +10,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from desktop import paths
+from desktop import paths, settings
+from desktop.core import backups
 from desktop.core.errors import ModelUnavailable, NacreError
 from desktop.core.protocols import Catalogue
 from desktop.diagnostics import LogFile, Redaction, environment_report, in_words
+from desktop.headless.credential import have_key
 from desktop.headless.looking import resolve_tab
-from desktop.headless.opening import prepared
+from desktop.headless.opening import now_ms, prepared
 from desktop.headless.printing import printable, printer_for
 from desktop.headless.runtime import Runtime, start
 
@@ -33,7 +35,7 @@ class RunOptions:
     model: str | None = None
     effort: str | None = None
     permission: Any = None
-    store: str = "sql"
+    store: str | None = None
     as_json: bool = False
 
 
@@ -46,8 +48,8 @@ def run(data_dir: str | None, options: RunOptions) -> int:
     async def work(runtime: Runtime) -> int:
         if options.workspace is None and options.tab is None:
             return await _list_workspaces(runtime.catalogue)
-        if not runtime.access.state().ready:
-            return _no_credential(runtime)
+        if not await have_key(runtime.access):
+            return NO_CREDENTIAL
         tab_id = await _tab_for(runtime, options)
         await runtime.commands.choose(
             tab_id, model=options.model, effort=options.effort, mode=options.permission
@@ -73,19 +75,30 @@ def doctor(data_dir: str | None, *, as_json: bool) -> int:
             "key": state.key_source,
             "server": state.base_url or "the provider's own",
             "keyring": state.keyring or "not asked",
+            "keyFile": state.key_file or "none",
             "log": log,
         }
         if as_json:
             print(json.dumps(report, default=str))
         else:
             _print_report(report)
+        await _doubt_backup(runtime)
         return DONE if report["log"].get("ok", True) else FAILED
 
     return _with_runtime(data_dir, work)
 
 
+async def _doubt_backup(runtime: Runtime) -> None:
+    """Says on standard error when the last good backup is older than the person wants."""
+    wanted = settings.read(await runtime.catalogue.settings()).value(settings.BACKUP_INTERVAL)
+    last = (await runtime.backup_notes()).last
+    if last is not None and backups.is_stale(last, wanted, now_ms()):
+        days = (now_ms() - last.created_at) // backups.DAY_MS
+        _report(f"the last good backup is {days} days old. `nacre backup` makes one.")
+
+
 def _with_runtime(
-    data_dir: str | None, work: Callable[[Runtime], Awaitable[int]], *, store: str = "sql"
+    data_dir: str | None, work: Callable[[Runtime], Awaitable[int]], *, store: str | None = None
 ) -> int:
     choice = paths.choose(data_dir)
     redaction = Redaction()
@@ -97,7 +110,10 @@ def _with_runtime(
         runtime = await start(
             choice.folder, redaction=redaction, has_person=False, store=store, report=_report
         )
+        if runtime.notice and not runtime.is_read_only:  # that was said when it was prepared
+            _report(runtime.notice)
         try:
+            await runtime.find_key()
             return await work(runtime)
         finally:
             await runtime.close()
@@ -148,10 +164,12 @@ async def _turn(runtime: Runtime, tab_id: str, text: str, options: RunOptions) -
 
 async def _tab_for(runtime: Runtime, options: RunOptions) -> str:
     if options.workspace is None:
-        return await resolve_tab(runtime.catalogue, options.tab or "")
+        tab_id = await resolve_tab(runtime.catalogue, options.tab or "")
+        await runtime.go_on(tab_id)
+        return tab_id
     workspace = await runtime.catalogue.open_workspace(Path(options.workspace))
-    tab = await runtime.catalogue.create_tab(workspace.id)
-    if not options.as_json:
+    tab = await runtime.begin(workspace.id)
+    if not options.as_json and options.store != "null":
         print(f"conversation {tab.id}", file=sys.stderr)
     return tab.id
 
@@ -164,17 +182,6 @@ async def _list_workspaces(catalogue: Catalogue) -> int:
     for workspace in view.workspaces:
         print(f"  {printable(workspace.directory)}", file=sys.stderr)
     return BAD_USE
-
-
-def _no_credential(runtime: Runtime) -> int:
-    state = runtime.access.state()
-    print(
-        "nacre: no key is set. Set ANTHROPIC_API_KEY, or enter a key in the window's settings.",
-        file=sys.stderr,
-    )
-    if state.keyring_sentence:
-        print(f"nacre: {state.keyring_sentence}", file=sys.stderr)
-    return NO_CREDENTIAL
 
 
 def _standard_input() -> str:

@@ -4,7 +4,8 @@ import json
 import os
 import sys
 import time
-from collections.abc import Callable
+from collections import Counter
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, TextIO
 
@@ -14,6 +15,7 @@ from desktop.headless.opening import now_ms
 from desktop.headless.printing import printable
 from desktop.store import backup
 from desktop.store.archive import DATABASE, Manifest
+from desktop.store.homes import Home, read_elsewhere
 
 DONE = 0
 # Seconds before the first word about the progress, and between two of them.
@@ -34,6 +36,8 @@ def make_backup(data_dir: str | None, file: str | None, *, as_json: bool) -> int
         tell=Progress(sys.stderr, time.monotonic),
     )
     _say_all(_doubts(made.manifest))
+    elsewhere = read_elsewhere(folder.database)
+    _say_all(_not_in_it(elsewhere, "are not in this backup: back that folder up yourself"))
     if not made.noted:
         _say("the backup is good, but its time could not be noted in the database.")
     found = {
@@ -41,6 +45,7 @@ def make_backup(data_dir: str | None, file: str | None, *, as_json: bool) -> int
         "bytes": made.size,
         "checkedAt": made.checked_at,
         **_in_json(made.manifest),
+        "keptElsewhere": _by_folder(elsewhere),
     }
     words = f"backed up and checked: {made.file} ({_size(made.size)}; {_contents(made.manifest)})"
     _print(found, words, as_json=as_json)
@@ -61,7 +66,14 @@ def restore(data_dir: str | None, file: str, *, as_json: bool) -> int:
         tell=Progress(sys.stderr, time.monotonic),
     )
     _say_all(_doubts(manifest))
-    found = {"file": str(archive), "dataFolder": str(choice.folder.root), **_in_json(manifest)}
+    elsewhere = read_elsewhere(choice.folder.database)
+    _say_all(_not_in_it(elsewhere, "did not come back with the backup: they are read from there"))
+    found = {
+        "file": str(archive),
+        "dataFolder": str(choice.folder.root),
+        **_in_json(manifest),
+        "keptElsewhere": _by_folder(elsewhere),
+    }
     _print(found, f"restored to {choice.folder.root} ({_contents(manifest)})", as_json=as_json)
     return DONE
 
@@ -117,6 +129,18 @@ def _doubts(manifest: Manifest) -> tuple[str, ...]:
     if manifest.keys_left_out:
         found.append("the keys in the old database are not part of the backup: enter them again.")
     return tuple(found)
+
+
+def _not_in_it(elsewhere: Mapping[str, Home], words: str) -> tuple[str, ...]:
+    """What is said of the conversations that are kept as files of other folders."""
+    return tuple(
+        f"conversations that are kept as files in {folder} ({count}) {words}."
+        for folder, count in _by_folder(elsewhere).items()
+    )
+
+
+def _by_folder(elsewhere: Mapping[str, Home]) -> dict[str, int]:
+    return dict(Counter(str(home.folder) for home in elsewhere.values()))
 
 
 def _in_json(manifest: Manifest) -> dict[str, Any]:

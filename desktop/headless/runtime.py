@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 from desktop import paths, settings
 from desktop.agent import facts
@@ -30,14 +30,18 @@ from desktop.core.access import Access
 from desktop.core.backups import BackupNotes
 from desktop.core.errors import StoreError
 from desktop.core.protocols import Catalogue, Commands, LogReader, Search
-from desktop.core.records import RequestRecord, Storage, Tab, Workspace
+from desktop.core.records import RequestRecord, Snapshot, Storage, Tab, Workspace
 from desktop.core.tools import Scene, Tool
+from desktop.credentials.key_file import KeyFile
+from desktop.credentials.keys import Keys
 from desktop.credentials.store import SecretStore
 from desktop.diagnostics import Redaction
 from desktop.feed.hub import Hub
 from desktop.headless.access import LiveAccess
+from desktop.headless.moving_keys import move_keys
 from desktop.headless.opening import new_id, now_ms, open_log
-from desktop.headless.stores import Stores
+from desktop.headless.stores import Stores, choice_of
+from desktop.headless.unlisted import Unlisted
 from desktop.paths import DataFolder
 from desktop.settings import EFFORT, MODEL, PERMISSION_MODE, SHELL_TIME_LIMIT, TOOL_OUTPUT_LIMIT
 from desktop.store.log import Log
@@ -92,11 +96,12 @@ class Runtime:
         folder: DataFolder,
         log: Log,
         stores: Stores,
+        catalogue: Catalogue,
         hub: Hub,
         supervisor: Supervisor,
         access: LiveAccess,
         transport: Transport,
-        secrets: SecretStore,
+        keys: Keys,
         tools: tuple[Tool, ...],
         preferred: Preferred,
         notice: str,
@@ -107,14 +112,19 @@ class Runtime:
         self.notice = notice
         self._log = log
         self._stores = stores
+        self._catalogue = catalogue
         self._supervisor = supervisor
         self._access = access
         self._transport = transport
-        self._secrets = secrets
+        self._keys = keys
         self._tools = tools
         self._preferred = preferred
         self._report = report
         self._seen_revision = -1
+
+    @property
+    def is_read_only(self) -> bool:
+        return self._log.is_read_only
 
     @property
     def commands(self) -> Commands:
@@ -122,22 +132,40 @@ class Runtime:
 
     @property
     def catalogue(self) -> Catalogue:
-        return self._log.catalogue
+        return self._catalogue
 
     @property
     def reader(self) -> LogReader:
-        return self._log.reader
+        return self._stores.reader
 
     @property
     def search(self) -> Search:
-        return self._log.search
+        return self._stores.search
 
     @property
     def access(self) -> Access:
         return self._access
 
+    async def begin(self, workspace_id: int) -> Tab:
+        """A new conversation in the store that this process was started with."""
+        if not self._stores.makes_files:
+            return await self.catalogue.create_tab(workspace_id)
+        chosen = self._preferred.chosen()
+        return await self._stores.begin(
+            Snapshot(new_id(), workspace_id, "", chosen.model, chosen.effort, chosen.mode)
+        )
+
+    async def go_on(self, tab_id: str) -> None:
+        """Raises StoreError where the conversation is kept elsewhere than this process was told."""
+        await self._stores.go_on(tab_id)
+
+    async def find_key(self) -> None:
+        """Reads which server and key are in force; a keyring may take seconds to answer."""
+        await self._access.load()
+
     async def doctor(self) -> dict[str, Any]:
-        return await self._log.doctor()
+        log, files = await self._log.doctor(), await self._stores.reader.doctor()
+        return {**log, "ok": log["ok"] and files["ok"], "files": files}
 
     async def storage(self) -> Storage:
         """What every conversation takes on disk."""
@@ -189,9 +217,12 @@ class Runtime:
 
         And once, whether the file is whole.
         """
-        later(FILE_CHECK_SECONDS, lambda: start(self.check_file(), "check the file"))
+        later(FILE_CHECK_SECONDS, partial(self._begin_file_check, start))
         self._check_later(later, start)
         self._tidy_later(TIDY_SECONDS, later, start)
+
+    def _begin_file_check(self, start: Start) -> None:
+        start(self.check_file(), "check the file")
 
     async def check_file(self) -> None:
         """Has SQLite look over the file, and reports what it finds; closing the log ends it."""
@@ -249,7 +280,7 @@ class Runtime:
         await self._stores.close()
         await self._log.close()
         await self._transport.close()
-        self._secrets.close()
+        self._keys.close()
 
 
 async def start(
@@ -257,29 +288,39 @@ async def start(
     *,
     redaction: Redaction,
     has_person: bool,
-    store: str = "sql",
+    store: str | None = None,
     report: Callable[[str], None] = _logger.warning,
 ) -> Runtime:
     """Opens a prepared data folder. Raises StoreError; knows nothing of the network yet.
 
-    `store` is `sql`, `null` (the conversations write nothing) or `jsonl:DIR`; `report` gets a
-    sentence about each damage found in a file, on any thread.
+    `store` is where new conversations are kept: `sql` (or None), `null` (they write nothing) or
+    `jsonl:DIR`. `report` gets a sentence about each damage found in a file, on any thread.
     """
     hub = Hub()
     log = await asyncio.to_thread(open_log, folder, on_catalogue_change=hub.catalogue_changed)
     await asyncio.to_thread(_tidy_spool, folder.spool, time.time() - SPOOL_SECONDS)
+    secrets = SecretStore(forget=redaction.forget)
+    keys = Keys(secrets, KeyFile(folder.keys), forget=redaction.forget)
     try:
-        stores = Stores(store, log=log, report=report)
+        # No thread of the log has connected yet: this still is before it is used.
+        notice = (
+            _read_only_notice(folder)
+            if log.is_read_only
+            else await move_keys(folder.database, secrets, tell=report)
+        )
+        stores = Stores(log, choice=choice_of(store), report=report)
         return await _join(
             folder,
             log,
             stores,
             hub,
-            redaction=redaction,
+            keys=keys,
             has_person=has_person,
+            notice=notice,
             report=report,
         )
     except BaseException:
+        keys.close()
         await log.close()
         raise
 
@@ -290,18 +331,18 @@ async def _join(
     stores: Stores,
     hub: Hub,
     *,
-    redaction: Redaction,
+    keys: Keys,
     has_person: bool,
+    notice: str,
     report: Callable[[str], None],
 ) -> Runtime:
     shipped = await asyncio.to_thread(_read_resources, paths.resources())
     table = ModelTable.from_json(shipped.models)
     prices = PriceTable.from_json(shipped.models)
     transport = Transport(partial(importlib.import_module, "desktop.wire.sdk"))
-    secrets = SecretStore(forget=redaction.forget)
     access = LiveAccess(
         environment=os.environ,
-        secrets=secrets,
+        keys=keys,
         catalogue=log.catalogue,
         transport=transport,
         table=table,
@@ -322,27 +363,31 @@ async def _join(
         now_ms=now_ms,
         monotonic=time.monotonic,
     )
+    catalogue: Catalogue = log.catalogue
+    if not stores.keeps:
+        # It hands on whatever it does not do itself, which a checker of types can't see.
+        catalogue = cast("Catalogue", Unlisted(log.catalogue, new_id=new_id, now_ms=now_ms))
     supervisor = Supervisor(
-        catalogue=log.catalogue,
+        catalogue=catalogue,
         store_for=stores.store_for,
         place_for=partial(_place, folder, preferred, scrubbed_environment(os.environ)),
         around=around,
         defaults=preferred.chosen,
-        revision=log.reader.revision,
+        revision=stores.reader.revision,
     )
-    await access.load()
     return Runtime(
         folder=folder,
         log=log,
         stores=stores,
+        catalogue=catalogue,
         hub=hub,
         supervisor=supervisor,
         access=access,
         transport=transport,
-        secrets=secrets,
+        keys=keys,
         tools=tools,
         preferred=preferred,
-        notice=_read_only_notice(folder) if log.is_read_only else "",
+        notice=notice,
         report=report,
     )
 

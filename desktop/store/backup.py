@@ -11,8 +11,9 @@ import os
 import shutil
 import sqlite3
 import tempfile
+import time
 from collections.abc import Callable, Collection, Generator
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -37,6 +38,12 @@ from desktop.store.archive import (
 )
 from desktop.store.blobs import Blobs
 from desktop.store.connection import connect, write_ahead_log
+from desktop.store.secret_columns import (
+    count_waiting,
+    is_plaintext,
+    secret_columns,
+    triggers_aside,
+)
 from desktop.store.tables import SCHEMA
 
 logger = logging.getLogger(__name__)
@@ -50,10 +57,8 @@ _PAGES = 1024
 _STEPS = 1_000_000
 _WORKING = ".nacre-working-"
 _LOCK = "lock"
-# Columns that may hold a key while a legacy database waits for a keyring; what begins so is only
-# the name of an entry in one.
-_SECRETS = {"credentials": ("access_token", "refresh_token"), "api_keys": ("api_key",)}
-_REFERENCE = "keyring:*"
+# Longer than any process takes between making its folder and locking it.
+_YOUNG_SECONDS = 600.0
 _LEFT_OVER = ("", "-wal", "-journal")
 _BLOB_BYTES = "SELECT coalesce(sum(size), 0) FROM blobs"
 _ABOUT_SOURCE = frozenset(
@@ -221,18 +226,19 @@ def _source(database: Path, *, busy_ms: int) -> sqlite3.Connection:
 
 def _leave_keys_out(copy: sqlite3.Connection) -> int:
     """Takes plaintext keys out of the copy, free pages included; how many there were."""
-    found = 0
-    tables = {row[0] for row in copy.execute("SELECT name FROM sqlite_master WHERE type='table'")}
-    for table, columns in _SECRETS.items():
-        for column in columns if table in tables else ():
-            found += copy.execute(
-                f"UPDATE {table} SET {column} = NULL"
-                f" WHERE {column} IS NOT NULL AND {column} <> '' AND {column} NOT GLOB ?",
-                (_REFERENCE,),
+    if not count_waiting(copy):
+        return 0
+    copy.execute("BEGIN")
+    with triggers_aside(copy):
+        found = sum(
+            copy.execute(
+                f"UPDATE {table} SET {column} = NULL WHERE {is_plaintext(column)}"
             ).rowcount
-    if found:
-        copy.execute("VACUUM")
-        copy.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+            for table, column in secret_columns(copy)
+        )
+    copy.execute("COMMIT")
+    copy.execute("VACUUM")
+    copy.execute("PRAGMA wal_checkpoint(TRUNCATE)")
     return found
 
 
@@ -526,7 +532,7 @@ def _name(file: Path, name: Path) -> None:
 @contextmanager
 def _working_folder(beside: Path) -> Generator[Path]:
     """A private folder for unfinished files, gone at the end; those of dead processes go too."""
-    _sweep(beside)
+    sweep(beside)
     folder = Path(tempfile.mkdtemp(prefix=_WORKING, dir=beside))
     lock = FileLock(folder / _LOCK, thread_local=False)
     try:
@@ -537,10 +543,13 @@ def _working_folder(beside: Path) -> Generator[Path]:
         shutil.rmtree(folder, ignore_errors=True)
 
 
-def _sweep(beside: Path) -> None:
+def sweep(beside: Path) -> None:
+    """Removes the unfinished files of dead processes."""
     for folder in beside.glob(f"{_WORKING}*"):
-        # One without a lock has just been made, or its owner died before it took it.
-        if folder.is_symlink() or not (folder / _LOCK).is_file():
+        if folder.is_symlink():
+            continue
+        if not (folder / _LOCK).is_file():
+            _sweep_unlocked(folder)
             continue
         lock = FileLock(folder / _LOCK, thread_local=False)
         try:
@@ -549,6 +558,13 @@ def _sweep(beside: Path) -> None:
             continue
         lock.release()
         shutil.rmtree(folder, ignore_errors=True)
+
+
+def _sweep_unlocked(folder: Path) -> None:
+    """It has just been made, or its owner died before it took the lock and left it empty."""
+    with suppress(OSError):
+        if time.time() - folder.stat().st_mtime > _YOUNG_SECONDS:
+            folder.rmdir()
 
 
 def _sync_folder(folder: Path) -> None:

@@ -14,6 +14,7 @@ from sqlalchemy import Connection, func, insert, select
 
 from desktop.core.errors import StoreError, UnknownConversation
 from desktop.core.records import Branch
+from desktop.store import archiving, homes
 from desktop.store.lanes import Lanes
 from desktop.store.reads import Stretch, lineage
 from desktop.store.tables import TABS
@@ -109,9 +110,15 @@ def fork(connection: Connection, *, tab_id: str, at_seq: int, new_id: str, now: 
             "This conversation is in the bin, so no branch can be made of it.",
             way_out="Bring it back first.",
         )
+    if homes.kept(connection, tab_id=tab_id).folder is not None:
+        raise StoreError(
+            "This conversation is kept as a file, so no branch can be made of it.",
+            way_out="Go on with a new message.",
+        )
     line = lineage(connection, tab_id)
     anchor = _anchor(line, at_seq)
     _refuse_inside_a_turn(connection, line, at_seq)
+    archiving.bring_back_workspace(connection, workspace_id)  # a fork is made to be seen
     last = connection.execute(select(func.max(TABS.c.position))).scalar_one()
     connection.execute(
         insert(TABS).values(

@@ -15,6 +15,7 @@ from desktop.store.lanes import Lanes
 from desktop.store.leases import Leases
 from desktop.store.preferences import Preferences
 from desktop.store.projects import ProjectRegistry, project_of
+from desktop.store.purging import Purging
 from desktop.store.readable import readable
 from desktop.store.snapshots import AgentSnapshotStore
 from desktop.store.tables import CATALOGUE_REVISION, PROJECTS, TABS, WORKSPACES
@@ -30,6 +31,7 @@ class SqlCatalogue:
         lanes: Lanes,
         leases: Leases,
         *,
+        purging: Purging,
         scratch: Path,
         new_id: Callable[[], str],
         now_ms: Callable[[], int],
@@ -63,6 +65,8 @@ class SqlCatalogue:
         self.save_draft = tabs.save_draft
         self._branches = Branches(lanes, new_id=new_id, now_ms=now_ms)
         self.branches = self._branches.of
+        self._purging = purging
+        self._now_ms = now_ms
         snapshots = AgentSnapshotStore(lanes, now_ms=now_ms)
         self.snapshot = snapshots.get
         self.save_snapshot = snapshots.save
@@ -78,6 +82,9 @@ class SqlCatalogue:
 
     async def fork_tab(self, tab_id: str, *, at_seq: int) -> Tab:
         return await self.tab(await self._branches.fork(tab_id, at_seq))
+
+    async def purge_tab(self, tab_id: str) -> None:
+        await self._purging.purge(tab_id, now=self._now_ms())
 
     async def revision(self) -> int:
         return await self._lanes.read(_revision)

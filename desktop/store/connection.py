@@ -43,6 +43,9 @@ def connect(database: Path, mode: Mode, *, busy_ms: int) -> sqlite3.Connection:
         # Migrations re-create tables; with foreign keys on that would cascade rows away.
         keys = "OFF" if mode == "migrate" else "ON"
         connection.execute(f"PRAGMA foreign_keys={keys}")
+        if mode == "migrate":
+            # Or a view or a trigger that a legacy program left broken forbids to rename any table.
+            connection.execute("PRAGMA legacy_alter_table=ON")
         connection.execute(f"PRAGMA cache_size=-{CACHE_KIB}")
         # The temporary folder may be full when the data folder is not.
         connection.execute("PRAGMA temp_store=MEMORY")

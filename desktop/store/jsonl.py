@@ -1,15 +1,15 @@
 """A conversation kept as a file of JSON lines: `FOLDER/SESSION.jsonl`, one line an appended row.
 
 Lines are added at the end and never rewritten, so that an append costs the same however long the
-conversation is (SPEC P11). Whole lines are the unit of a crash: a process killed while it writes
-leaves whole rows, in order, and perhaps half a line, which is set aside at the next write
-(SPEC S09). Long results lie in `FOLDER/blobs/`. Who writes holds the lock of the file (SPEC S10).
+conversation is (SPEC P11). What is appended together is whole or not there (SPEC S04): what a
+process that was killed left of it is set aside at the next write (SPEC S09). Long results lie in
+`FOLDER/blobs/`. Who writes holds the lock of the file (SPEC S10).
 """
 
 import asyncio
 import logging
 import re
-from collections.abc import Callable, Generator, Sequence
+from collections.abc import Awaitable, Callable, Generator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import replace
@@ -17,18 +17,20 @@ from pathlib import Path
 from typing import TypeVar
 
 from desktop.core.chunks import LogChunk, NewChunk, Stamp, Text
-from desktop.core.conversation import LoadedSession, split_dangling
+from desktop.core.conversation import LoadedSession, is_message, split_dangling
 from desktop.core.errors import StoreDamaged, StoreError
+from desktop.core.protocols import TurnStore
 from desktop.core.records import Receipt, RequestRecord
 from desktop.core.status import QueuedMessage
 from desktop.store import failures
 from desktop.store.blobs import Blobs
 from desktop.store.jsonl_file import Reading, SessionFile
-from desktop.store.jsonl_lines import Cancelled, Contents, Record, Taken, line_of
+from desktop.store.jsonl_lines import Cancelled, Contents, Record, RowHead, Taken, lines_of
 from desktop.store.lanes import CLOSED
 
 T = TypeVar("T")
 Report = Callable[[str], None]
+Said = Callable[[int], Awaitable[None]]
 
 logger = logging.getLogger(__name__)
 
@@ -39,8 +41,11 @@ _FILE_NAME = re.compile(r"[A-Za-z0-9_-][A-Za-z0-9._-]{0,120}")
 class FSJSONLStore:
     """The TurnStore of `session_id` in one file of `folder`.
 
-    Nothing is made before the first write. `report` is told, once each, in a sentence for the
-    person, what was found damaged; it is called on the store's thread. Ended by `close`.
+    Nothing is made before the first write or `make`; with `must_exist` the file was made before,
+    and one that is gone is told instead of begun anew. `report` is told, once each, in a sentence
+    for the person, what was found damaged; it is called on the store's thread. `said` is told the
+    times of messages (SPEC S12). Who holds the file holds `lease` too, so that the catalogue knows.
+    Ended by `close`.
     """
 
     def __init__(
@@ -49,7 +54,10 @@ class FSJSONLStore:
         session_id: str,
         *,
         now_ms: Callable[[], int],
+        must_exist: bool = False,
         report: Report | None = None,
+        said: Said | None = None,
+        lease: TurnStore | None = None,
     ) -> None:
         if not _FILE_NAME.fullmatch(session_id):
             raise StoreError(
@@ -57,10 +65,12 @@ class FSJSONLStore:
             )
         self._session_id = session_id
         self._path = folder / f"{session_id}.jsonl"
-        self._file = SessionFile(self._path, session_id)
+        self._file = SessionFile(self._path, session_id, must_exist=must_exist)
         self._blobs = Blobs(folder / "blobs")
         self._now_ms = now_ms
         self._report = report or logger.warning
+        self._said = said
+        self._lease = lease
         self._reading = Reading()
         self._told: set[int] = set()
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="nacre-jsonl")
@@ -77,10 +87,15 @@ class FSJSONLStore:
 
     async def append(self, chunks: Sequence[NewChunk]) -> Receipt:
         new = tuple(chunks)
-        return await self._run(lambda: self._append(new))
+        receipt = await self._run(lambda: self._append(new))
+        await self._tell_said(receipt.chunks)
+        return receipt
 
     async def load(self) -> LoadedSession:
-        return await self._run(self._load)
+        loaded = await self._run(self._load)
+        # A process that was killed may have had no time to tell.
+        await self._tell_said((*loaded.chunks, *loaded.dangling))
+        return loaded
 
     async def active_model(self) -> Stamp | None:
         return await self._run(lambda: self._looked_at().stamp)
@@ -104,12 +119,26 @@ class FSJSONLStore:
         return await self._run(lambda: self._cancel(message_id))
 
     async def take_queued(self, *, turn_id: str, step: int, stamp: Stamp) -> Receipt | None:
-        return await self._run(lambda: self._take_queued(turn_id, step, stamp))
+        receipt = await self._run(lambda: self._take_queued(turn_id, step, stamp))
+        await self._tell_said(receipt.chunks if receipt else ())
+        return receipt
+
+    async def make(self) -> None:
+        """Makes the file with its header, where there is none. Raises StoreError."""
+        await self._run(self._make)
 
     async def acquire_lease(self) -> None:
         await self._run(self._file.lock)
+        if self._lease is not None:
+            try:
+                await self._lease.acquire_lease()
+            except BaseException:
+                await self._run(self._file.unlock)
+                raise
 
     async def release_lease(self) -> None:
+        if self._lease is not None:
+            await self._lease.release_lease()
         await self._run(self._file.unlock)
 
     async def keep_file(self, path: Path, media_type: str) -> tuple[str, int]:
@@ -129,6 +158,16 @@ class FSJSONLStore:
         finally:
             self._thread.shutdown(wait=True)
 
+    async def _tell_said(self, rows: Sequence[LogChunk]) -> None:
+        """The list can be wrong about a time; rows that are kept are not lost for it."""
+        at = max((row.created_at for row in rows if is_message(row)), default=None)
+        if self._said is None or at is None:
+            return
+        try:
+            await self._said(at)
+        except StoreError as error:
+            logger.warning("The time of a message in %s is not noted: %s", self._path, error.detail)
+
     async def _run(self, work: Callable[[], T]) -> T:
         """Runs work on the store's thread; what has begun is not taken back by a cancellation."""
         if self._is_closed:
@@ -141,6 +180,10 @@ class FSJSONLStore:
         return await asyncio.wrap_future(self._thread.submit(told))
 
     # On the store's thread.
+
+    def _make(self) -> None:
+        with self._writing():
+            pass
 
     def _append(self, new: Sequence[NewChunk]) -> Receipt:
         if not new:
@@ -166,7 +209,13 @@ class FSJSONLStore:
 
     def _load(self) -> LoadedSession:
         rows: list[LogChunk] = []
-        self._reading = self._file.read(Reading(), rows.append)
+
+        def keep(seq: int, at: int, found: LogChunk | RowHead | str) -> None:
+            del seq, at
+            if isinstance(found, LogChunk):
+                rows.append(found)
+
+        self._reading = self._file.read(Reading(), keep)
         self._tell_damage()
         damaged = len(self._reading.contents.damaged)
         return replace(split_dangling(rows), damaged=damaged)
@@ -227,15 +276,15 @@ class FSJSONLStore:
         try:
             if self._file.grown_smaller(self._reading):
                 raise StoreDamaged(
-                    f"{self._path} was moved away or cut off while Nacre worked in it.",
-                    way_out="Put it back, or begin a new conversation.",
+                    f"{self._path} was cut off while Nacre worked in it.",
+                    way_out="Put it back as it was, or begin a new conversation.",
                 )
             contents = self._looked_at()
             aside = self._file.mend(self._reading, created=self._now_ms())
             if aside is not None:
                 self._report(
-                    f"The last line of {self._path} was cut off, by a crash perhaps. What can't"
-                    f" be read was set aside in {aside.name}; everything before it is kept."
+                    f"The end of {self._path} was cut off, by a crash perhaps. What is not"
+                    f" whole was set aside in {aside.name}; everything before it is kept."
                 )
             yield contents
         finally:
@@ -243,8 +292,7 @@ class FSJSONLStore:
                 self._file.unlock()
 
     def _write(self, *records: Record) -> None:
-        data = b"".join(line_of(record) for record in records)
-        self._file.append(data, self._reading)
+        self._file.append(lines_of(records), self._reading)
 
     def _tell_damage(self) -> None:
         damaged = self._reading.contents.damaged
@@ -256,5 +304,5 @@ class FSJSONLStore:
         self._told.update(damaged)
 
 
-def _not_kept(row: LogChunk) -> None:
+def _not_kept(seq: int, at: int, found: LogChunk | RowHead | str) -> None:
     """Rows are read anew by each load; between loads only what they say is kept."""

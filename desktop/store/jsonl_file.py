@@ -1,29 +1,31 @@
 """The file of one conversation, as bytes: read by lines, added to at its end, mended at its end.
 
-What stands in the file is never rewritten. A tail that a crash left (half a line, NULs) is copied
-into a file of its own beside it before it is cut off (FIELD F-S02); a file that is not ours is
-refused with every byte as it was. Blocking; for the store's own thread.
+What stands in the file is never rewritten. A tail that a crash left (half a line, NULs, the first
+lines of a batch) is copied into a file of its own beside it before it is cut off (FIELD F-S02); a
+file that is not ours is refused with every byte as it was. Blocking; for the store's own thread.
 """
 
 import os
 import stat
-from collections.abc import Callable, Generator
+from collections.abc import Generator
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import BinaryIO
 
 from filelock import FileLock, Timeout
 
-from desktop.core.chunks import LogChunk
 from desktop.core.errors import LeaseHeld, NewerSchema, PayloadError, StoreDamaged, StoreError
 from desktop.store.jsonl_lines import (
     HEADER_START,
     VERSION,
     Contents,
+    Line,
+    Seen,
     header_line,
     header_of,
-    record_of,
+    read_line,
+    skim_line,
 )
 
 # A first line longer than this is no header; the rest of a foreign file is never read.
@@ -54,11 +56,16 @@ class Reading:
 
 
 class SessionFile:
-    """`SESSION.jsonl` and what lies beside it: its lock and the tails that were set aside."""
+    """`SESSION.jsonl` and what lies beside it: its lock and the tails that were set aside.
 
-    def __init__(self, path: Path, session_id: str) -> None:
+    `must_exist`: the conversation has a file already, so one that is not there is missed. So is one
+    that was seen before.
+    """
+
+    def __init__(self, path: Path, session_id: str, *, must_exist: bool = False) -> None:
         self.path = path
         self._session_id = session_id
+        self._must_exist = must_exist
         self._lock_path = path.with_name(f"{path.name}.lock")
         self._lock = FileLock(self._lock_path, thread_local=False)
 
@@ -71,7 +78,10 @@ class SessionFile:
         """Takes the system's lock, which ends with the process; raises LeaseHeld (SPEC S10)."""
         if self._lock.is_locked:
             return
-        _make_folder(self.path.parent)
+        if self._must_exist:
+            self._stat()
+        else:
+            _make_folder(self.path.parent)
         try:
             self._lock.acquire(timeout=0)
         except Timeout as error:
@@ -84,30 +94,32 @@ class SessionFile:
         if self._lock.is_locked:
             self._lock.release()
 
-    def read(self, known: Reading, row: Callable[[LogChunk], None]) -> Reading:
+    def read(self, known: Reading, seen: Seen, *, skims: bool = False) -> Reading:
         """Reads what was added since `known` (all, where the file is another one by now).
 
-        `row` gets each row. Raises StoreError, and NewerSchema; changes nothing.
+        `seen` hears of each row; where one `skims`, of its place alone. Raises StoreError, and
+        NewerSchema; changes nothing.
         """
         found = self._stat()
         if found is None:
             return Reading()
+        self._must_exist = True
         if found.st_ino != known.inode or found.st_size < known.end or known.open_end:
             known = Reading(inode=found.st_ino)
         if found.st_size == known.size:
             return known
-        with self.path.open("rb") as file:
+        with self._open() as file:
             if known.end == 0:
                 self._read_header(file, known)
             file.seek(known.end)
-            self._read_lines(file, known, row)
+            self._read_lines(file, known, seen, skims=skims)
         known.size = max(found.st_size, known.end)
         return known
 
     def grown_smaller(self, known: Reading) -> bool:
         """Whether something that was read is not there any more."""
         found = self._stat()
-        return known.end > 0 and (found is None or found.st_size < known.end)
+        return found is not None and found.st_size < known.end
 
     def mend(self, known: Reading, *, created: int) -> Path | None:
         """Makes the file ready for the next line; where a damaged tail was set aside.
@@ -124,6 +136,7 @@ class SessionFile:
                 self._write(handle, b"\n", known)
             known.open_end = False
             known.inode = os.fstat(handle).st_ino
+        self._must_exist = True
         _sync_folder(self.path.parent)
         return aside
 
@@ -194,30 +207,50 @@ class SessionFile:
         known.end, known.lines = _end_of(line), 1
         known.open_end = not line.endswith(b"\n")
 
-    def _read_lines(self, file: BinaryIO, known: Reading, row: Callable[[LogChunk], None]) -> None:
-        while line := file.readline():
-            text = line.strip(b"\0\r\n")
-            if not line.endswith(b"\n"):
-                # A whole record that lost its newline counts; anything else is torn.
-                if known.lines == 0 or not text or not self._is_record(text):
-                    return
-                known.open_end = True
-            known.lines += 1
-            known.end += _end_of(line)
-            if line.strip():
-                known.contents.read(known.lines, text, self._session_id, row)
+    def _read_lines(self, file: BinaryIO, known: Reading, seen: Seen, *, skims: bool) -> None:
+        """Takes in what is whole: lines, and of lines that were written together all or none."""
+        batch: list[Line] = []
+        number, at = known.lines, known.end
+        while raw := file.readline():
+            text = raw.strip(b"\0\r\n")
+            is_open = not raw.endswith(b"\n")
+            # A whole record that lost its newline counts; anything else is torn.
+            if is_open and (known.lines == 0 or not text):
+                return
+            number += 1
+            line = skim_line(text, number=number, at=at) if skims and not is_open else None
+            line = line or read_line(text, self._session_id, number=number, at=at)
+            if is_open and isinstance(line.found, PayloadError):
+                return
+            at += _end_of(raw)
+            if not batch and not raw.strip():
+                known.end, known.lines = at, number
+                continue
+            batch = self._joined(batch, line, known, seen)
+            if batch[-1].more == 0:
+                _take(batch, known, seen, end=at, open_end=is_open)
+                batch = []
+
+    def _joined(self, batch: list[Line], line: Line, known: Reading, seen: Seen) -> list[Line]:
+        """The batch with this line, or the new one that it begins: nothing readable is hidden."""
+        expected = batch[-1].more - 1 if batch else 0
+        if not line.is_known:
+            return [*batch, replace(line, more=max(expected, 0))]
+        if batch and line.more != expected:
+            _take(batch, known, seen, end=line.at, open_end=False)
+            batch = []
+        return [*batch, line]
 
     def _is_record(self, line: bytes) -> bool:
-        try:
-            record_of(line.strip(b"\0\r\n"), self._session_id)
-        except PayloadError:
-            return False
-        return True
+        found = read_line(line.strip(b"\0\r\n"), self._session_id).found
+        return not isinstance(found, PayloadError)
 
     def _stat(self) -> os.stat_result | None:
         try:
             found = self.path.stat()
-        except (FileNotFoundError, NotADirectoryError):
+        except (FileNotFoundError, NotADirectoryError) as error:
+            if self._must_exist:
+                raise self._gone() from error
             return None
         if not stat.S_ISREG(found.st_mode):
             raise StoreError(
@@ -232,6 +265,25 @@ class SessionFile:
             yield handle
         finally:
             os.close(handle)
+
+    def _open(self) -> BinaryIO:
+        try:
+            return self.path.open("rb")
+        except PermissionError as error:
+            raise StoreError(
+                f"Nacre may not read {self.path}.",
+                way_out="Make the file readable for you, then try again.",
+                detail=str(error),
+            ) from error
+
+    def _gone(self) -> StoreError:
+        folder = self.path.parent
+        missing = f"the folder {folder}" if not folder.is_dir() else f"the file {self.path}"
+        return StoreError(
+            f"This conversation is kept in {missing}, which is not there.",
+            way_out="Put it back (is a drive not connected?). If it lies in another folder now, go"
+            f" on with: nacre run --tab {self._session_id} --store jsonl:FOLDER TEXT",
+        )
 
     def _held(self) -> LeaseHeld:
         holder = ""
@@ -249,6 +301,12 @@ class SessionFile:
             f"{self.path} is not a conversation that Nacre wrote, or its beginning is damaged.",
             way_out="Move it away, or choose another folder. The file was left alone.",
         )
+
+
+def _take(batch: list[Line], known: Reading, seen: Seen, *, end: int, open_end: bool) -> None:
+    for line in batch:
+        known.contents.take(line, seen)
+    known.end, known.lines, known.open_end = end, batch[-1].number, open_end
 
 
 def _is_torn_header(line: bytes, rest: BinaryIO) -> bool:

@@ -3,11 +3,13 @@
 A line is one JSON object in ASCII, so that the byte `\\n` stands between lines and nowhere else,
 and any text (lone surrogates, NUL, U+2028) comes back as it was. The first line is the header; the
 others have a `kind`: `row`, `request` (the last one of an id counts), `queued`, `cancelled`,
-`taken`. Nothing here touches a file.
+`taken`. Lines that were written together count together or not at all (SPEC S04): all but the last
+say in `more` how many of theirs are still to come. Nothing here touches a file.
 """
 
 import json
-from collections.abc import Callable, Iterable, Mapping
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, assert_never, get_args
 
@@ -29,6 +31,9 @@ FORMAT = "nacre-session"
 VERSION = 1
 # Every header begins so: a file cut off within its first line is known as one of ours by it.
 HEADER_START = b'{"format":"nacre-session"'
+_ROW_BEGINS = re.compile(rb'\{"kind":"row","id":"([^"\\]{1,200})","seq":(\d{1,18}),"turn":')
+_ROW_ENDS = re.compile(rb'"model":"[^"\\]*"(?:,"more":(\d{1,9}))?\}\Z')
+_LONGEST_END = 512
 _ROLES: tuple[str, ...] = get_args(Role)
 
 
@@ -57,62 +62,97 @@ class Taken:
 Record = LogChunk | RequestRecord | QueuedMessage | Cancelled | Taken
 
 
+@dataclass(frozen=True, slots=True)
+class RowHead:
+    """What a row's line says before its payload: enough to know its place."""
+
+    id: str
+    seq: int
+
+
+Seen = Callable[[int, int, LogChunk | RowHead | str], None]
+"""Hears of each row: its seq, where its line begins, and the row (or its head, where no more was
+wanted) or why it can't be read."""
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """A line as read: `found` is what it says, or why it can't be read (SPEC C12).
+
+    `more` lines of the same batch come after it; `at` is the byte it begins at. With a `head` it is
+    a row's, whatever became of the payload.
+    """
+
+    number: int
+    at: int
+    found: Record | RowHead | PayloadError
+    more: int = 0
+    head: RowHead | None = None
+
+    @property
+    def is_known(self) -> bool:
+        """Whether it can be told what kind of line it is."""
+        return self.head is not None or not isinstance(self.found, PayloadError)
+
+
 def header_line(session_id: str, *, created: int) -> bytes:
     """The header; `created` in ms UTC."""
     head = {"format": FORMAT, "version": VERSION, "session": session_id, "created": created}
     return _line(head)
 
 
-def line_of(record: Record) -> bytes:
-    """The line of a record, its `\\n` included."""
+def lines_of(records: Sequence[Record]) -> bytes:
+    """The lines of what is written together, each with its `\\n`."""
+    last = len(records) - 1
+    return b"".join(
+        _line({**_object_of(record), "more": last - place} if place < last else _object_of(record))
+        for place, record in enumerate(records)
+    )
+
+
+def _object_of(record: Record) -> dict[str, Any]:
     match record:
         case LogChunk():
-            return _line(
-                {
-                    "kind": "row",
-                    "id": record.id,
-                    "seq": record.seq,
-                    "turn": record.turn_id,
-                    "step": record.step,
-                    "role": record.role,
-                    "type": record.type,
-                    "data": payload_to_json(record.data),
-                    "at": record.created_at,
-                    "provider": record.stamp.provider,
-                    "model": record.stamp.model,
-                }
-            )
+            return {
+                "kind": "row",
+                "id": record.id,
+                "seq": record.seq,
+                "turn": record.turn_id,
+                "step": record.step,
+                "role": record.role,
+                "type": record.type,
+                "data": payload_to_json(record.data),
+                "at": record.created_at,
+                "provider": record.stamp.provider,
+                "model": record.stamp.model,
+            }
         case RequestRecord():
-            return _line(
-                {
-                    "kind": "request",
-                    "id": record.id,
-                    "turn": record.turn_id,
-                    "step": record.step,
-                    "provider": record.provider,
-                    "model": record.model,
-                    "started": record.started_at,
-                    "message": record.message_id,
-                    "stop": record.stop_reason,
-                    "usage": record.usage,
-                    "error": record.error,
-                    "ended": record.ended_at,
-                }
-            )
+            return {
+                "kind": "request",
+                "id": record.id,
+                "turn": record.turn_id,
+                "step": record.step,
+                "provider": record.provider,
+                "model": record.model,
+                "started": record.started_at,
+                "message": record.message_id,
+                "stop": record.stop_reason,
+                "usage": record.usage,
+                "error": record.error,
+                "ended": record.ended_at,
+            }
         case QueuedMessage():
-            return _line(
-                {
-                    "kind": "queued",
-                    "id": record.id,
-                    "text": record.text,
-                    "at": record.created_at,
-                    "attachments": [dict(one) for one in record.attachments],
-                }
-            )
+            return {
+                "kind": "queued",
+                "id": record.id,
+                "text": record.text,
+                "at": record.created_at,
+                "attachments": [dict(one) for one in record.attachments],
+            }
         case Cancelled():
-            return _line({"kind": "cancelled", "id": record.message_id})
+            return {"kind": "cancelled", "id": record.message_id}
         case Taken():
-            return _line({"kind": "taken", "ids": list(record.message_ids)})
+            return {"kind": "taken", "ids": list(record.message_ids)}
         case _:
             assert_never(record)
 
@@ -128,9 +168,30 @@ def header_of(line: bytes) -> Header | None:
         return None
 
 
-def record_of(line: bytes, tab_id: str) -> Record:
-    """What a line says; raises PayloadError with the reason where it can't be read (SPEC C12)."""
-    found = _object(line)
+def read_line(text: bytes, tab_id: str, *, number: int = 0, at: int = 0) -> Line:
+    """What a line says; what can't be read is no error here."""
+    try:
+        found = _object(text)
+        more = found.get("more")
+        return Line(number, at, _record_of(found, tab_id), more if type(more) is int else 0)
+    except PayloadError as error:
+        head = skim_line(text, number=number, at=at)
+        return Line(number, at, error, head.more, head.head) if head else Line(number, at, error)
+
+
+def skim_line(text: bytes, *, number: int = 0, at: int = 0) -> Line | None:
+    """The place of a row whose line is as we write it, its payload unread; None for another line.
+
+    Three times as fast as reading the line, and more where it is long.
+    """
+    begins, ends = _ROW_BEGINS.match(text), _ROW_ENDS.search(text, max(len(text) - _LONGEST_END, 0))
+    if begins is None or ends is None:
+        return None
+    head = RowHead(begins[1].decode("ascii", "replace"), int(begins[2]))
+    return Line(number, at, head, int(ends[1] or 0), head)
+
+
+def _record_of(found: dict[str, Any], tab_id: str) -> Record:
     match found.get("kind"):
         case "row":
             return _row_of(found, tab_id)
@@ -203,33 +264,42 @@ class Contents:
             for place, one in enumerate(new, start=1)
         )
 
-    def read(self, number: int, line: bytes, tab_id: str, row: Callable[[LogChunk], None]) -> None:
-        """Takes a line in; `row` gets the row it is. What can't be read is noted and left out."""
-        try:
-            record = record_of(line, tab_id)
-            if isinstance(record, LogChunk) and record.id in self.ids:
-                raise PayloadError("a row with this id stands before it")
-        except PayloadError as error:
-            self.damaged[number] = str(error)
-            self.lost += 1
-            return
-        if isinstance(record, LogChunk):
-            row(self.add_row(record))
+    def take(self, line: Line, seen: Seen) -> None:
+        """Takes a line in. What can't be read is noted and left out; its place stays free."""
+        found, head = line.found, line.head
+        if isinstance(found, LogChunk | RowHead) and found.id in self.ids:
+            found, head = PayloadError("a row with this id stands before it"), None
+        if isinstance(found, PayloadError):
+            self.damaged[line.number] = str(found)
+            if head is None:
+                self.lost += 1
+                seen(self.head + self.lost, line.at, str(found))
+            else:
+                seen(self._claim(head), line.at, str(found))
+        elif isinstance(found, LogChunk):
+            row = self.add_row(found)
+            seen(row.seq, line.at, row)
+        elif isinstance(found, RowHead):
+            seen(self._claim(found), line.at, found)
         else:
-            self.add(record)
+            self.add(found)
 
     def add_row(self, row: LogChunk) -> LogChunk:
-        """Takes a row in; the row as it stands (a place that was taken is moved to the next)."""
-        if row.seq <= self.head:
-            # Only a file that somebody edited gets here; a row is shown all the same.
-            row = replace(row, seq=self.head + 1)
-        self.ids.add(row.id)
-        self.queue.pop(row.id, None)
-        self.head, self.lost = row.seq, 0
-        self.revision += 1
+        """Takes a row in; the row as it stands."""
+        seq = self._claim(row)
         if row.stamp != Stamp():
             self.stamp = row.stamp
-        return row
+        return row if seq == row.seq else replace(row, seq=seq)
+
+    def _claim(self, row: LogChunk | RowHead) -> int:
+        """The place that a row has, be it damaged: it counts as it does in the database."""
+        # Only a file that somebody edited has a place twice; a row is shown all the same.
+        seq = max(row.seq, self.head + 1)
+        self.ids.add(row.id)
+        self.queue.pop(row.id, None)
+        self.head, self.lost = seq, 0
+        self.revision += 1
+        return seq
 
     def add(self, record: RequestRecord | QueuedMessage | Cancelled | Taken) -> None:
         """Takes in what is no row."""

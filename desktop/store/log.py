@@ -14,18 +14,21 @@ from sqlalchemy import Connection
 from desktop.core.backups import BackupNotes
 from desktop.core.errors import StoreError, StoreReadOnly
 from desktop.core.records import Storage
-from desktop.store import doctor, kept_backups, schema, storage
+from desktop.store import doctor, kept_backups, legacy_journal, schema, storage
 from desktop.store.blobs import Blobs
 from desktop.store.catalogue import SqlCatalogue
 from desktop.store.checkpoints import fold
 from desktop.store.connection import PATIENCE, Mode, driver
+from desktop.store.homes import Homes
 from desktop.store.lanes import Lanes
 from desktop.store.leases import Leases
+from desktop.store.merging import merge
+from desktop.store.purging import Purging
 from desktop.store.reads import LogPages
 from desktop.store.records import LegacyRecords
 from desktop.store.search import SqlSearch
 from desktop.store.session import SqlSession
-from desktop.store.upkeep import Upkeep, merge
+from desktop.store.upkeep import Upkeep
 
 logger = logging.getLogger(__name__)
 
@@ -60,10 +63,13 @@ class Log:
         self._leases = Leases(run, new_id=new_id, now_ms=now_ms)
         self.reader = LogPages(self._lanes, self._blobs)
         self.search = SqlSearch(self._lanes)
-        self.upkeep = Upkeep(self._lanes, database, self._blobs, busy_ms=busy_ms)
+        purging = Purging(self._lanes)
+        self.upkeep = Upkeep(self._lanes, database, self._blobs, purging=purging, busy_ms=busy_ms)
+        self.homes = Homes(self._lanes)
         self.catalogue = SqlCatalogue(
             self._lanes,
             self._leases,
+            purging=purging,
             scratch=database.parent / "scratch",
             new_id=new_id,
             now_ms=now_ms,
@@ -154,6 +160,7 @@ def _made_ready(database: Path, *, read_only: bool, busy_ms: int) -> Mode:
     if not read_only and (not database.is_file() or _may_write(database)):
         try:
             schema.prepare(database, busy_ms=busy_ms)
+            legacy_journal.remove(database, busy_ms=busy_ms)
             return "read"
         except StoreReadOnly:
             if not database.is_file():

@@ -5,10 +5,7 @@ is, so that a second run imports nothing (SPEC P03). Before the first write the 
 beside itself. Nothing of a legacy agent ever runs: a running one is closed.
 """
 
-import os
-import sqlite3
 from collections.abc import Callable, Mapping
-from contextlib import closing
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import partial
@@ -16,9 +13,8 @@ from pathlib import Path
 
 from sqlalchemy import Column, Connection, Table, func, insert, select, update
 
-from desktop.store import failures
+from desktop.store import copies
 from desktop.store.codec import to_json
-from desktop.store.connection import connect
 from desktop.store.lanes import Lanes
 from desktop.store.legacy import (
     WORKSPACES_FILE,
@@ -116,25 +112,9 @@ def _holds_anything(connection: Connection) -> bool:
 
 
 def _copy(database: Path, *, now: int, busy_ms: int) -> Path:
-    """The database as it is, beside it, private and checked; its path."""
+    """The database as it is, beside it; its path."""
     moment = datetime.fromtimestamp(now / 1000, UTC).strftime("%Y%m%d-%H%M%S")
-    target = database.with_name(f"{database.name}.before-import-{moment}-{now % 1000:03}")
-    part = target.with_name(f"{target.name}.{os.getpid()}.part")
-    try:
-        part.touch(mode=0o600)
-        with (
-            closing(connect(database, "read-only", busy_ms=busy_ms)) as source,
-            closing(sqlite3.connect(part)) as copy,
-        ):
-            source.backup(copy)
-            # Of a copy nobody else has open, so that it is one file.
-            copy.execute("PRAGMA journal_mode=DELETE")
-            if copy.execute("PRAGMA quick_check").fetchone()[0] != "ok":
-                raise failures.damaged(database, "the copy before the import is not sound")
-        part.replace(target)
-    finally:
-        part.unlink(missing_ok=True)
-    return target
+    return copies.make(database, f"import-{moment}-{now % 1000:03}", busy_ms=busy_ms)
 
 
 def _take_projects(connection: Connection, *, records: tuple[LegacyProject, ...]) -> Taken:

@@ -1,10 +1,11 @@
 """Bringing a file to this version's schema, or refusing it untouched (SPEC A09, C01).
 
 The version is read before anything is opened for writing, and again inside the migration's lock,
-so that two processes that start at once both work. A copy is made before an existing file is
-migrated; the migration is one transaction: a failure leaves the old file.
+so that two processes that start at once both work. Inside that lock an existing file is copied
+before it is migrated; the migration is one transaction: a failure leaves the old content.
 """
 
+import logging
 import os
 import sqlite3
 import time
@@ -15,10 +16,12 @@ from alembic import command
 from alembic.config import Config
 from sqlalchemy import Connection
 
-from desktop.core.errors import NewerSchema, StoreDamaged, StoreReadOnly
-from desktop.store import failures, triggers
-from desktop.store.connection import Mode, connect, engine, write_ahead_log
-from desktop.store.tables import SCHEMA
+from desktop.core.errors import NewerSchema, StoreReadOnly
+from desktop.store import copies, failures, triggers
+from desktop.store.connection import Mode, connect, driver, engine, write_ahead_log
+from desktop.store.tables import SCHEMA, Row
+
+logger = logging.getLogger(__name__)
 
 MIGRATIONS = Path(__file__).parent / "migrations"
 MAGIC = b"SQLite format 3\0"
@@ -29,11 +32,8 @@ def prepare(database: Path, *, busy_ms: int) -> None:
     with failures.told(database):
         version = stored_version(database, busy_ms=busy_ms)
         refuse_newer(database, version)
-        if version == SCHEMA:
-            return
-        if version is not None:
-            _copy(database, version, busy_ms=busy_ms)
-        migrate(database, busy_ms=busy_ms)
+        if version != SCHEMA:
+            migrate(database, busy_ms=busy_ms)
 
 
 def readable_mode(database: Path, *, busy_ms: int) -> Mode:
@@ -57,7 +57,7 @@ def readable_mode(database: Path, *, busy_ms: int) -> Mode:
 
 
 def stored_version(database: Path, *, busy_ms: int) -> int | None:
-    """`user_version` of the file, read without changing a byte; None where there is no content."""
+    """The schema of the file, read without changing a byte; None where there is no content."""
     if not database.exists() or database.stat().st_size == 0:
         return None
     with database.open("rb") as file:
@@ -93,49 +93,47 @@ def _is_shared(database: Path) -> bool:
 
 
 def _version(connection: sqlite3.Connection) -> int:
-    return int(connection.execute("PRAGMA user_version").fetchone()[0])
+    """`user_version`; a legacy database counted in its own way, and is older than all of ours."""
+    version = int(connection.execute("PRAGMA user_version").fetchone()[0])
+    return 0 if version and _is_legacy(connection) else version
 
 
-def _copy(database: Path, version: int, *, busy_ms: int) -> None:
-    """The file as it was, beside it, private; a copy of the same version is replaced."""
-    target = database.with_name(f"{database.name}.before-{SCHEMA}-was-{version}")
-    part = target.with_name(f"{target.name}.{os.getpid()}.part")
-    try:
-        part.touch(mode=0o600)
-        with (
-            closing(connect(database, "read-only", busy_ms=busy_ms)) as source,
-            closing(sqlite3.connect(part)) as copy,
-        ):
-            source.backup(copy)
-            if copy.execute("PRAGMA quick_check").fetchone()[0] != "ok":
-                raise StoreDamaged(
-                    f"{database} is damaged, so it was not brought up to date.",
-                    way_out="Restore a backup, or choose another data folder.",
-                )
-        part.replace(target)
-    finally:
-        part.unlink(missing_ok=True)
+def _is_legacy(connection: sqlite3.Connection) -> bool:
+    """The table that is dropped is there, and none of ours: a log is never taken for legacy."""
+    found = connection.execute(
+        "SELECT name FROM sqlite_master WHERE type = 'table'"
+        " AND name IN ('messages', 'chunks', 'alembic_version')"
+    )
+    return [row[0] for row in found] == ["messages"]
 
 
 def migrate(database: Path, *, busy_ms: int) -> None:
     """One transaction to this version's schema; another process may have been quicker, or newer."""
+    began = time.monotonic()
     migrating = engine(database, "migrate", busy_ms=busy_ms)
     try:
         with migrating.connect() as connection:
-            _prepare_file(connection, busy_ms=busy_ms)
+            raw = driver(connection)
+            _prepare_file(raw, busy_ms=busy_ms)
             with connection.begin():
-                version = connection.exec_driver_sql("PRAGMA user_version").scalar_one()
+                version = _version(raw)
                 refuse_newer(database, version)
-                if version != SCHEMA:
-                    _upgrade(connection)
+                if version == SCHEMA:
+                    return
+                is_new = raw.execute("SELECT 1 FROM sqlite_master LIMIT 1").fetchone() is None
+                if not is_new:
+                    copies.sweep(database)
+                    copies.make(database, f"{SCHEMA}-was-{version}", busy_ms=busy_ms)
+                _upgrade(connection)
     finally:
         migrating.dispose()
+    if not is_new:
+        seconds = time.monotonic() - began
+        logger.info("brought %s from schema %s to %s in %.3f s", database, version, SCHEMA, seconds)
 
 
-def _prepare_file(connection: Connection, *, busy_ms: int) -> None:
+def _prepare_file(raw: sqlite3.Connection, *, busy_ms: int) -> None:
     """Write-ahead log, and room given back in steps: both before the first table."""
-    raw = connection.connection.driver_connection
-    assert isinstance(raw, sqlite3.Connection)
     os.chmod(raw.execute("PRAGMA database_list").fetchone()[2], 0o600)  # noqa: PTH101
     deadline = time.monotonic() + busy_ms / 1000
     while True:
@@ -157,7 +155,15 @@ def _upgrade(connection: Connection) -> None:
     config.attributes["connection"] = connection
     command.upgrade(config, "head")
     triggers.create_all(connection)
-    broken = connection.exec_driver_sql("PRAGMA foreign_key_check").all()
+    broken = broken_references(connection)
     if broken:
-        raise sqlite3.IntegrityError(f"{len(broken)} rows point to nothing after the migration")
+        raise sqlite3.IntegrityError(f"{broken} rows point to nothing after the migration")
     connection.exec_driver_sql(f"PRAGMA user_version={SCHEMA}")
+
+
+def broken_references(connection: Connection) -> int:
+    """Rows of our tables that point to nothing; what else lies in a legacy file may do so."""
+    return sum(
+        len(connection.exec_driver_sql(f"PRAGMA foreign_key_check({table})").all())
+        for table in Row.metadata.tables
+    )

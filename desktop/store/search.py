@@ -9,7 +9,7 @@ as one run: those are looked for letter by letter, a slice of rows at a time.
 
 import re
 import sqlite3
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass
 from functools import partial
@@ -91,6 +91,15 @@ class Filter:
 
     sql: str
     values: tuple[object, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """A text that was found among others, and where in its snippet."""
+
+    key: int
+    snippet: str
+    marks: tuple[tuple[int, int], ...]
 
 
 class SqlSearch:
@@ -221,15 +230,34 @@ def _by_newest(
                 rows[row[0]] = row
     if len(rows) <= limit:
         return None
-    with closing(sqlite3.connect(":memory:")) as small:
-        small.execute(f"CREATE VIRTUAL TABLE small USING fts5(x, tokenize='{TOKENIZER}')")
-        texts = ((ordinal, _text(row[-1])) for ordinal, row in rows.items())
-        small.executemany("INSERT INTO small(rowid, x) VALUES (?, ?)", texts)
-        hits = small.execute(_SMALL, (_OPEN, _CLOSE, query.match, limit + 1)).fetchall()
+    texts = {ordinal: _text(row[-1]) for ordinal, row in rows.items()}
+    hits = matching(query.match, texts, limit + 1)
     if len(hits) <= limit:
         return None
-    shown = tuple(_hit(rows[at], *_marked(_text(text))) for at, text in hits[:limit])
+    shown = tuple(_hit(rows[one.key], one.snippet, one.marks) for one in hits[:limit])
     return SearchPage(shown, SearchPlace(shown[-1].ordinal))
+
+
+def matching(match: str, texts: Mapping[int, str], limit: int) -> list[Found]:
+    """The texts that the index would find, those with the highest keys first."""
+    with closing(sqlite3.connect(":memory:")) as small:
+        small.execute(f"CREATE VIRTUAL TABLE small USING fts5(x, tokenize='{TOKENIZER}')")
+        small.executemany("INSERT INTO small(rowid, x) VALUES (?, ?)", texts.items())
+        hits = small.execute(_SMALL, (_OPEN, _CLOSE, match, limit)).fetchall()
+    return [Found(key, *_marked(_text(text))) for key, text in hits]
+
+
+def holding(words: Sequence[str], texts: Mapping[int, str], limit: int) -> list[Found]:
+    """The texts in which all words stand letter by letter, those with the highest keys first."""
+    all_of = [re.compile(_in_order(word), re.IGNORECASE | re.DOTALL) for word in words]
+    wanted = re.compile("|".join(map(_any_blanks, words)), re.IGNORECASE)
+    found: list[Found] = []
+    for key in sorted(texts, reverse=True):
+        if len(found) == limit:
+            break
+        if all(one.search(texts[key]) for one in all_of):
+            found.append(Found(key, *_looked(texts[key], wanted)))
+    return found
 
 
 def _by_looking(
@@ -264,6 +292,10 @@ def _by_looking(
 def _like(phrase: str) -> str:
     """The words of a phrase in their order; what stands between them is not looked at."""
     return "%" + "%".join(_SIGN_OF_LIKE.sub(_ESCAPED, word) for word in phrase.split()) + "%"
+
+
+def _in_order(phrase: str) -> str:
+    return ".*?".join(map(re.escape, phrase.split()))
 
 
 def _any_blanks(phrase: str) -> str:

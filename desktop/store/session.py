@@ -11,8 +11,8 @@ from typing import Any
 
 from sqlalchemy import Connection
 
-from desktop.core.chunks import LogChunk, NewChunk, Stamp, System, Text
-from desktop.core.conversation import LoadedSession
+from desktop.core.chunks import LogChunk, NewChunk, Stamp, Text
+from desktop.core.conversation import LoadedSession, is_message
 from desktop.core.errors import PayloadError, UnknownConversation
 from desktop.core.records import Receipt, RequestRecord
 from desktop.core.status import QueuedMessage
@@ -120,7 +120,7 @@ class SqlSession:
             for place, one in enumerate(new, start=1)
         )
         connection.exec_driver_sql(_INSERT, [self._row(connection, chunk) for chunk in chunks])
-        if any(_is_message(chunk) for chunk in chunks):
+        if any(is_message(chunk) for chunk in chunks):
             connection.exec_driver_sql(
                 "UPDATE tabs SET last_message_at = ? WHERE id = ?", (now, self._tab_id)
             )
@@ -259,13 +259,6 @@ def _placed(new: NewChunk, *, tab_id: str, seq: int, created_at: int) -> LogChun
         created_at=created_at,
         stamp=Stamp(codec.clean(new.stamp.provider), codec.clean(new.stamp.model)),
     )
-
-
-def _is_message(chunk: LogChunk) -> bool:
-    """A person's text or the end of a turn: what moves a conversation up in the list."""
-    if isinstance(chunk.data, System):
-        return chunk.data.kind == "turn_end"
-    return chunk.role == "user"
 
 
 def _cleaned(text: str | None) -> str | None:

@@ -41,7 +41,7 @@ class AgentSnapshotStore:
         return await self._lanes.read(partial(_find, tab_id=tab_id))
 
     async def save(self, snapshot: Snapshot) -> None:
-        await self._lanes.write(partial(_save, snapshot=snapshot, now=self._now_ms()))
+        await self._lanes.write(partial(save_row, snapshot=snapshot, now=self._now_ms()))
 
 
 def _find(connection: Connection, *, tab_id: str) -> Snapshot | None:
@@ -61,7 +61,7 @@ def _find(connection: Connection, *, tab_id: str) -> Snapshot | None:
     )
 
 
-def _save(connection: Connection, *, snapshot: Snapshot, now: int) -> None:
+def save_row(connection: Connection, *, snapshot: Snapshot, now: int) -> None:
     """One row an agent; saving what is there already changes nothing (SPEC R01)."""
     workspaces.find(connection, snapshot.workspace_id)
     if tabs.find(connection, snapshot.tab_id).workspace_id != snapshot.workspace_id:

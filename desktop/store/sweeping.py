@@ -8,6 +8,7 @@ next sweep takes.
 
 import time
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 from functools import partial
 
 from sqlalchemy import Connection
@@ -29,22 +30,30 @@ async def mark(lanes: Lanes) -> References:
     return found
 
 
-async def sweep(
-    lanes: Lanes, blobs: Blobs, *, now: Callable[[], float] = time.time
-) -> tuple[int, int]:
-    """Takes away every blob without a reference; (how many, their bytes on disk)."""
+@dataclass(frozen=True, slots=True)
+class Swept:
+    """Blobs that went, their bytes on disk, and those that nothing names but are too young."""
+
+    count: int = 0
+    freed: int = 0
+    young: int = 0
+
+    def __add__(self, other: "Swept") -> "Swept":
+        return Swept(self.count + other.count, self.freed + other.freed, self.young + other.young)
+
+
+async def sweep(lanes: Lanes, blobs: Blobs, *, now: Callable[[], float] = time.time) -> Swept:
+    """Takes away every blob without a reference."""
     before = now() - YOUNG_SECONDS
-    kept = await lanes.file(lambda: frozenset(blobs.names(before)))
+    kept = await lanes.file(lambda: frozenset(blobs.names()))
     found = await mark(lanes)
     rows = await lanes.oversee(_rows)
-    gone = sorted((kept | rows) - found.tabs.keys())
-    count = freed = 0
-    for batch in _batches(gone):
-        went = await lanes.write(
+    swept = Swept()
+    for batch in _batches(sorted((kept | rows) - found.tabs.keys())):
+        swept += await lanes.write(
             partial(_take_away, blobs=blobs, names=batch, found=found, before=before)
         )
-        count, freed = count + went[0], freed + went[1]
-    return count, freed
+    return swept
 
 
 def _rows(connection: Connection) -> frozenset[str]:
@@ -53,18 +62,20 @@ def _rows(connection: Connection) -> frozenset[str]:
 
 def _take_away(
     connection: Connection, *, blobs: Blobs, names: Sequence[str], found: References, before: float
-) -> tuple[int, int]:
+) -> Swept:
     while read_slice(connection, found):
         pass
-    count = freed = 0
+    swept = Swept()
     for sha256 in names:
         if sha256 in found.tabs:
             continue
         size = blobs.remove(sha256, before)
-        if size is not None:
+        if size is None:
+            swept += Swept(young=1)
+        else:
             connection.exec_driver_sql("DELETE FROM blobs WHERE sha256 = ?", (sha256,))
-            count, freed = count + 1, freed + size
-    return count, freed
+            swept += Swept(1, size)
+    return swept
 
 
 def _batches(names: Sequence[str]) -> Iterator[Sequence[str]]:

@@ -38,7 +38,7 @@ class TabRegistry:
     async def create(self, workspace_id: int, *, title: str = "") -> Tab:
         return await self._lanes.write(
             partial(
-                _create,
+                create_row,
                 tab_id=self._new_id(),
                 workspace_id=workspace_id,
                 title=clean(title),
@@ -139,7 +139,9 @@ def tab_of(row: Row[Any]) -> Tab:
     )
 
 
-def _create(connection: Connection, *, tab_id: str, workspace_id: int, title: str, now: int) -> Tab:
+def create_row(
+    connection: Connection, *, tab_id: str, workspace_id: int, title: str, now: int
+) -> Tab:
     """In exactly this workspace (SPEC P14), which is in use again if it was archived."""
     workspaces.find(connection, workspace_id)
     archiving.bring_back_workspace(connection, workspace_id)

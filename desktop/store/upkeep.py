@@ -5,6 +5,7 @@ Each step is one short write transaction, so that an append in between waits som
 the steps leave undone costs room or time, never a row.
 """
 
+import time
 from collections.abc import Callable
 from contextlib import closing
 from functools import partial
@@ -18,6 +19,8 @@ from desktop.store.blobs import Blobs
 from desktop.store.checkpoints import fold
 from desktop.store.connection import connect, driver
 from desktop.store.lanes import Lanes
+from desktop.store.merging import merge
+from desktop.store.purging import Purging
 
 MERGE_PAGES = 100
 VACUUM_PAGES = 200
@@ -31,32 +34,50 @@ Freed = Callable[[str, int], None]
 class Upkeep:
     """The chores of one log. All raise StoreError; `is_untidy` is False in a read-only log."""
 
-    def __init__(self, lanes: Lanes, database: Path, blobs: Blobs, *, busy_ms: int) -> None:
+    def __init__(
+        self,
+        lanes: Lanes,
+        database: Path,
+        blobs: Blobs,
+        *,
+        purging: Purging,
+        busy_ms: int,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
         self._lanes = lanes
         self._database = database
         self._blobs = blobs
         self._busy_ms = busy_ms
-        self._tidied_writes = 0
+        self._tidied_writes = -1  # what an earlier process left is looked for once
+        self._purging = purging
+        self._clock = clock
+        self._swept = 0
+        self._sweep_at: float | None = None
 
     @property
     def is_untidy(self) -> bool:
         """Whether something was written since `tidy` last found nothing to do."""
-        return self._lanes.is_writable and self._lanes.writes != self._tidied_writes
+        has_written = self._lanes.writes != self._tidied_writes
+        return self._lanes.is_writable and (has_written or self._is_sweep_due())
 
     async def tidy(self) -> bool:
         """One step of what is due; whether more is to do.
 
-        New rows leave small pieces in the search index, so that no append has to merge them;
-        deleted ones leave free pages.
+        A purge that was cut off goes on. New rows leave small pieces in the search index, so that
+        no append has to merge them; deleted ones leave free pages, and blobs that nothing names.
         """
         if not self.is_untidy:
             return False
+        if await self._purging.go_on():
+            return True
         seen = self._lanes.writes
         if await self._lanes.write(partial(merge, pages=MERGE_PAGES)):
             return True
         if await self._lanes.write(partial(_give_back, spare=SPARE_PAGES)):
             return True
         self._tidied_writes = seen + 2  # these steps count as writes themselves
+        if self._is_sweep_due():
+            await self._sweep()
         return False
 
     async def free_space(self, tell: Freed) -> int:
@@ -70,7 +91,7 @@ class Upkeep:
         while await self._lanes.write(partial(merge, pages=MERGE_PAGES)):
             pass
         await said("Looking for files that nothing names")
-        await sweeping.sweep(self._lanes, self._blobs)
+        await self._sweep()
         await said("Giving pages back")
         while await self._lanes.write(partial(_give_back, spare=0)):
             pass
@@ -84,25 +105,22 @@ class Upkeep:
         except StoreDamaged as error:  # so damaged that the check itself can't go on
             return (error.detail,)
 
+    def _is_sweep_due(self) -> bool:
+        is_time = self._sweep_at is not None and self._clock() >= self._sweep_at
+        return is_time or self._swept != self._purging.count
+
+    async def _sweep(self) -> None:
+        """What is too young to go is looked at again once it no longer is."""
+        self._swept = self._purging.count
+        swept = await sweeping.sweep(self._lanes, self._blobs)
+        self._sweep_at = self._clock() + sweeping.YOUNG_SECONDS if swept.young else None
+
     def _taken(self) -> int:
         return sum(storage.file_sizes(self._database)) + self._blobs.size()
 
     def _fold(self) -> None:
         with closing(connect(self._database, "write", busy_ms=self._busy_ms)) as connection:
             fold(connection, "TRUNCATE")
-
-
-def merge(connection: Connection, *, pages: int) -> bool:
-    """Merges pieces of the search index, of about `pages` pages; whether there was something.
-
-    SQLite's own sign for "nothing to do" is fewer than two changes.
-    """
-    raw = driver(connection)
-    before = raw.total_changes
-    connection.exec_driver_sql(
-        "INSERT INTO chunks_search(chunks_search, rank) VALUES ('merge', ?)", (pages,)
-    )
-    return raw.total_changes - before >= 2
 
 
 def _give_back(connection: Connection, *, spare: int) -> bool:

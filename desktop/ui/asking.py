@@ -61,3 +61,18 @@ async def choose_file(parent: QWidget, title: str) -> Path | None:
     code = await finished(dialog)
     chosen = dialog.selectedFiles()
     return Path(chosen[0]) if code and chosen else None
+
+
+async def choose_new_file(parent: QWidget, title: str, suggestion: Path) -> Path | None:
+    """A file to be made, or None. Its suffix is that of the suggestion.
+
+    That nothing is there yet is for whoever makes it to see.
+    """
+    dialog = QFileDialog(parent, title, str(suggestion.parent))
+    dialog.setAcceptMode(QFileDialog.AcceptMode.AcceptSave)
+    dialog.setOption(QFileDialog.Option.DontConfirmOverwrite)
+    dialog.setDefaultSuffix(suggestion.suffix.removeprefix("."))
+    dialog.selectFile(suggestion.name)
+    code = await finished(dialog)
+    chosen = dialog.selectedFiles()
+    return Path(chosen[0]) if code and chosen else None

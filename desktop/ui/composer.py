@@ -6,7 +6,7 @@ an attachment, so that the field stays quick (SPEC U07). Knows nothing of agents
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from PySide6.QtCore import QMimeData, Qt, QTimer, Signal
@@ -27,10 +27,12 @@ from PySide6.QtWidgets import (
 from desktop.settings import PERMISSION_MODE
 from desktop.ui import words
 from desktop.ui.context_ring import ContextRing
+from desktop.ui.key_line import KeyLine
 from desktop.ui.quiet_combo import QuietCombo
 from desktop.ui.theme import Theme
 
 if TYPE_CHECKING:
+    from desktop.core.access import AccessState
     from desktop.core.model import ModelInfo, Spent
     from desktop.core.permissions import PermissionMode
 
@@ -125,10 +127,10 @@ class AttachmentChip(QFrame):
         row = QHBoxLayout(self)
         row.setContentsMargins(theme.space_8, 0, 0, 0)
         row.setSpacing(theme.space_4)
-        text = str(attachment["text"])
+        text = str(attachment.get("text", ""))
         about = self.tr("{name} · {size} · about {tokens} tokens").format(
             name=attachment["name"],
-            size=words.size(int(attachment["size"])),
+            size=words.size(int(attachment.get("size", 0))),
             tokens=words.tokens(len(text) // 4),
         )
         row.addWidget(QLabel(about, self))
@@ -142,7 +144,8 @@ class AttachmentChip(QFrame):
 class Composer(QFrame):
     """The field, its attachments, and the row with model, effort, mode, context, cost and send.
 
-    Signals carry what the person wants; `show_*` methods say what is.
+    Signals carry what the person wants; `show_*` methods say what is. `key_wanted` is the line's of
+    a missing key.
     """
 
     send_wanted = Signal(str, list)
@@ -153,6 +156,7 @@ class Composer(QFrame):
     effort_chosen = Signal(str)
     mode_chosen = Signal(str)
     draft_changed = Signal()
+    key_wanted = Signal(str)
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -161,6 +165,7 @@ class Composer(QFrame):
         self._models: tuple[ModelInfo, ...] = ()
         self._chips: list[AttachmentChip] = []
         self._ready = False
+        self._key_line: KeyLine | None = None
         self.field = MessageField(self)
         self._chip_row = QHBoxLayout()
         self._chip_row.setSpacing(theme.space_8)
@@ -182,6 +187,19 @@ class Composer(QFrame):
         cursor.insertText(text)
         self.field.moveCursor(cursor.MoveOperation.End)
 
+    def refill(self, text: str, attachments: Sequence[Mapping[str, Any]]) -> None:
+        """Puts another message into the field, with its attachments."""
+        for chip in list(self._chips):
+            self._remove_chip(chip)
+        self.set_text(text)
+        for one in attachments:
+            self._add_chip(dict(one))
+
+    def show_editing(self, editing: bool) -> None:
+        """While an earlier message is edited the button sends that, whatever runs."""
+        self._editing = editing
+        self._refresh()
+
     def attachments(self) -> list[dict[str, Any]]:
         return [chip.attachment for chip in self._chips]
 
@@ -200,6 +218,9 @@ class Composer(QFrame):
             "text": text,
             "size": len(data),
         }
+        self._add_chip(attachment)
+
+    def _add_chip(self, attachment: dict[str, Any]) -> None:
         chip = AttachmentChip(attachment, self._theme, self)
         chip.removed.connect(lambda: self._remove_chip(chip))
         self._chips.append(chip)
@@ -211,6 +232,16 @@ class Composer(QFrame):
         self._ready = ready
         self._send.setToolTip(self.tr("Send (Enter)") if ready else why_not)
         self._refresh()
+
+    def show_key(self, state: AccessState | None, *, waiting: bool) -> None:
+        """Says over the field why no key can be had and what helps; None while none is missed."""
+        if self._key_line is None:
+            if state is None:
+                return
+            self._key_line = KeyLine(self._theme, self)
+            self._key_line.wanted.connect(self.key_wanted)
+            self._column.insertWidget(0, self._key_line)
+        self._key_line.show_state(state, waiting=waiting)
 
     def show_running(self, running: bool, stopping: bool) -> None:
         """While a turn runs the button stops it; with a text in the field it queues that."""
@@ -271,7 +302,8 @@ class Composer(QFrame):
 
     def _build(self, theme: Theme) -> None:
         self._running = False
-        column = QVBoxLayout(self)
+        self._editing = False
+        self._column = column = QVBoxLayout(self)
         column.setContentsMargins(theme.space_12, theme.space_8, theme.space_12, theme.space_8)
         column.setSpacing(theme.space_4)
         self._chip_row.addStretch(1)
@@ -354,9 +386,10 @@ class Composer(QFrame):
 
     def _refresh(self) -> None:
         filled = bool(self._chips) or not self.field.document().isEmpty()
-        self._send.setText(self.tr("Queue") if self._running else self.tr("Send"))
+        queues = self._running and not self._editing
+        self._send.setText(self.tr("Queue") if queues else self.tr("Send"))
         self._send.setEnabled(self._ready and filled)
-        stop_shown = self._running and not filled
+        stop_shown = queues and not filled
         self._one_place.setCurrentWidget(self._stop if stop_shown else self._send)
 
     def _cycle_mode(self) -> None:

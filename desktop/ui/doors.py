@@ -6,10 +6,25 @@ from dataclasses import dataclass
 from PySide6.QtWidgets import QDialog, QWidget
 
 from desktop.core.access import Access
+from desktop.core.backups import BackupState
 from desktop.core.protocols import Catalogue, Commands, LogReader
+from desktop.core.records import Storage
 from desktop.feed.hub import Hub
 from desktop.ui.sidebar_list import ConversationList
+from desktop.ui.storage_jobs import StorageJobs
+from desktop.ui.unlocking import Unlocking
 from desktop.ui.welcome import WelcomePage
+
+
+@dataclass(frozen=True, slots=True)
+class StorageDoors:
+    """What the page of storage asks: sizes, backups, the long work, the time (ms UTC)."""
+
+    storage: Callable[[], Awaitable[Storage]]
+    backups: Callable[[], Awaitable[BackupState]]
+    jobs: StorageJobs
+    now_ms: Callable[[], int]
+    data_folder: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,6 +36,7 @@ class Doors:
     reader: LogReader
     hub: Hub
     access: Access
+    unlocking: Unlocking
     start_tour: Callable[[], Awaitable[str]]
     rule_words: Callable[[str, str], str]
     settings_dialog: Callable[[QWidget], QDialog]

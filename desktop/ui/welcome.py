@@ -25,8 +25,9 @@ from desktop.ui.tasks import Tasks
 from desktop.ui.theme import Theme
 
 if TYPE_CHECKING:
-    from desktop.core.access import Access
+    from desktop.core.access import Access, KeyPlace
     from desktop.core.events import Failure
+    from desktop.ui.unlocking import Unlocking
 
 
 class WelcomePage(QScrollArea):
@@ -42,17 +43,19 @@ class WelcomePage(QScrollArea):
         self.setFrameShape(QFrame.Shape.NoFrame)
         self._tasks = tasks
         self._access: Access | None = None
+        self._unlocking: Unlocking | None = None
         self._build(theme)
 
-    def connect_access(self, access: Access) -> None:
+    def connect_access(self, access: Access, unlocking: Unlocking) -> None:
         """The network side is loaded: the buttons work now."""
         self._access = access
-        state = access.state()
-        usable = state.keyring in ("", "ready")
-        self._keyring_note.setText("" if usable else state.keyring_sentence)
-        self._keyring_note.setVisible(not usable)
-        for button in (self._save, self._session, self._connect, self._tour):
+        self._unlocking = unlocking
+        unlocking.changed.connect(self._show_keyring)
+        access.on_change(self._key_changed)
+        self._unlock.clicked.connect(self._unlock_keyring)
+        for button in (self._save, self._session, self._file, self._connect, self._tour):
             button.setEnabled(True)
+        self._show_keyring()
 
     def begin(self) -> None:
         """The page came into view: the first field has the focus."""
@@ -60,25 +63,59 @@ class WelcomePage(QScrollArea):
 
     # -- the three ways -----------------------------------------------------------------------
 
-    def _enter_key(self, *, for_session: bool) -> None:
+    def _key_changed(self) -> None:
+        """A keyring that was unlocked may hold a key: then there is nothing to enter."""
+        self._show_keyring()
+        if self._access is not None and self._access.state().ready and self.isVisible():
+            self.entered.emit()
+
+    def _show_keyring(self) -> None:
+        """Why the keyring can't be used, and what is offered in its place."""
+        if self._access is None or self._unlocking is None:
+            return
+        state, waiting = self._access.state(), self._unlocking.waiting
+        usable = state.keyring in ("", "ready")
+        note = self.tr("Waiting for your keyring…") if waiting else state.keyring_words
+        self._keyring_note.setText("" if usable else note)
+        self._keyring_note.setVisible(not usable)
+        self._unlock.setText(self.tr("Cancel") if waiting else self.tr("Unlock the keyring"))
+        self._unlock.setVisible(waiting or state.keyring == "locked")
+        self._file.setVisible(not usable)
+        self._save.setEnabled(usable)
+
+    def _unlock_keyring(self) -> None:
+        if self._unlocking is not None:
+            self._unlocking.cancel() if self._unlocking.waiting else self._unlocking.keyring()
+
+    def _key_typed(self) -> None:
+        """Enter: keeps the key where it belongs, if it can be kept there."""
+        if self._save.isEnabled():
+            self._enter_key("keyring")
+        elif self._access is not None:
+            self._say(self._key_error, self.tr("Choose what to do with the key."))
+
+    def _enter_key(self, place: KeyPlace) -> None:
         key = self._key.text()
         if self._access is None or not key:
             self._say(self._key_error, self.tr("Enter the key first."))
             return
-        self._tasks.start(self._try_key(self._access, key, for_session=for_session), "enter key")
+        self._tasks.start(self._try_key(self._access, key, place), "enter key")
 
-    async def _try_key(self, access: Access, key: str, *, for_session: bool) -> None:
+    async def _try_key(self, access: Access, key: str, place: KeyPlace) -> None:
+        if place == "file" and not (
+            self._unlocking and await self._unlocking.open_file(self.window())
+        ):
+            return
         self._busy(self._key_error, self.tr("Checking the key…"))
         try:
-            failure = await access.enter_key(key, for_session=for_session)
+            failure = await access.enter_key(key, keep=place)
         except NacreError as error:
             self._say(self._key_error, str(error))
-            self._session.show()
+            self._show_keyring()
             return
         if not self._settle(self._key_error, failure):
             return
         self._key.clear()
-        self.entered.emit()
 
     def _use_server(self) -> None:
         if self._access is None:
@@ -95,8 +132,7 @@ class WelcomePage(QScrollArea):
         except NacreError as error:
             self._say(self._url_error, str(error))
             return
-        if self._settle(self._url_error, failure):
-            self.entered.emit()
+        self._settle(self._url_error, failure)
 
     # -- words --------------------------------------------------------------------------------
 
@@ -134,10 +170,7 @@ class WelcomePage(QScrollArea):
         title.setProperty("title", True)
         title.setWordWrap(True)
         about = QLabel(
-            self.tr(
-                "Conversations stay on this computer. Your key stays in the system's keyring. "
-                "Choose how to begin:"
-            ),
+            self.tr("Your conversations and your key stay on this computer. Choose how to begin:"),
             middle,
         )
         about.setWordWrap(True)
@@ -151,7 +184,7 @@ class WelcomePage(QScrollArea):
         outer.addWidget(middle, 8)
         outer.addStretch(1)
         self.setWidget(page)
-        for button in (self._save, self._session, self._connect, self._tour):
+        for button in (self._save, self._session, self._file, self._connect, self._tour):
             button.setEnabled(False)
 
     def _key_card(self, theme: Theme, parent: QWidget) -> QFrame:
@@ -177,9 +210,16 @@ class WelcomePage(QScrollArea):
         self._session = QPushButton(self.tr("Only for this run"), card)
         self._session.setObjectName("sessionKey")
         self._session.setToolTip(self.tr("The key is forgotten when Nacre ends"))
-        self._key.returnPressed.connect(lambda: self._enter_key(for_session=False))
-        self._save.clicked.connect(lambda: self._enter_key(for_session=False))
-        self._session.clicked.connect(lambda: self._enter_key(for_session=True))
+        self._file = QPushButton(self.tr("Keep in an encrypted file…"), card)
+        self._file.setObjectName("fileKey")
+        self._file.hide()
+        self._unlock = QPushButton(card)
+        self._unlock.setObjectName("unlockKeyring")
+        self._unlock.hide()
+        self._key.returnPressed.connect(self._key_typed)
+        self._save.clicked.connect(lambda: self._enter_key("keyring"))
+        self._session.clicked.connect(lambda: self._enter_key("session"))
+        self._file.clicked.connect(lambda: self._enter_key("file"))
         row = QHBoxLayout()
         row.setSpacing(theme.space_8)
         row.addWidget(self._key, 1)
@@ -189,6 +229,12 @@ class WelcomePage(QScrollArea):
         self._key_error = self._error_label(card, column)
         self._keyring_note = self._error_label(card, column)
         self._keyring_note.setProperty("warning", True)
+        instead = QHBoxLayout()
+        instead.setSpacing(theme.space_8)
+        instead.addWidget(self._unlock)
+        instead.addWidget(self._file)
+        instead.addStretch(1)
+        column.addLayout(instead)
         return card
 
     def _server_card(self, theme: Theme, parent: QWidget) -> QFrame:

@@ -1,6 +1,6 @@
 """Numbers as the person reads them: with units, in short forms (LOOK.md "Words")."""
 
-from PySide6.QtCore import QLocale
+from PySide6.QtCore import QDateTime, QLocale, QTime
 
 
 def seconds(milliseconds: int) -> str:
@@ -32,3 +32,17 @@ def dollars(amount: float | None) -> str:
 def size(count: int) -> str:
     """`1.4 MB`."""
     return QLocale().formattedDataSize(count, 1, QLocale.DataSizeFormat.DataSizeTraditionalFormat)
+
+
+def day_and_time(moment: int, now: int) -> str:
+    """`today 14:02`, `yesterday 9:15`, else date and time in the person's locale; ms UTC."""
+    then, today = (QDateTime.fromMSecsSinceEpoch(one) for one in (moment, now))
+    locale = QLocale()
+    clock = locale.toString(QTime(then.time()), QLocale.FormatType.ShortFormat)
+    match then.daysTo(today):
+        case 0:
+            return f"today {clock}"
+        case 1:
+            return f"yesterday {clock}"
+        case _:
+            return locale.toString(then, QLocale.FormatType.ShortFormat)

@@ -9,7 +9,10 @@ import pytest
 
 from tests.architecture.source import PACKAGE, ROOT, module_of, python_files
 
-SLOW = ("anthropic", "mcp", "sqlmodel", "alembic", "keyring", "pygments", "markdown_it")
+SLOW = (
+    *("anthropic", "mcp", "sqlmodel", "alembic", "keyring", "pygments", "markdown_it"),
+    "cryptography",
+)
 # What the window needs to come up; everything else is loaded by the root when it stands.
 EARLY = ("paths", "settings", "diagnostics", "cli", "app", "ui", "ui.main_window", "ui.theme")
 
@@ -53,7 +56,8 @@ def test_the_commands_without_a_window_load_no_qt_and_not_the_providers_library(
     """The library is loaded by the transport's thread when a request goes out (DESIGN §6)."""
     code = (
         f"import sys, desktop.cli, desktop.headless.{module}\n"
-        "print(sorted({'PySide6', 'qasync', 'anthropic', 'keyring'} & set(sys.modules)))\n"
+        "print(sorted({'PySide6', 'qasync', 'anthropic', 'keyring', 'cryptography'}"
+        " & set(sys.modules)))\n"
     )
     result = subprocess.run(
         [sys.executable, "-c", code], capture_output=True, encoding="utf-8", check=False, cwd=ROOT

@@ -39,6 +39,8 @@ ALLOWED = {
     "wire/fine.py": "import anthropic, httpx2",
     "store/fine.py": "import sqlmodel, sqlalchemy, alembic, sqlite3, filelock",
     "credentials/fine.py": "import keyring, secretstorage",
+    "credentials/sealing.py": "import cryptography.hazmat",
+    "credentials/key_file.py": "import filelock",
     "tools/fine.py": "import pathspec",
     "paths.py": "import platformdirs",
 }

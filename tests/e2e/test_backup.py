@@ -129,3 +129,23 @@ def test_a_backup_of_a_folder_in_use_and_of_one_with_a_live_log_has_all_rows(hom
     assert new.nacre("restore", str(home.root / "b.zip")).code == 0
     keys = [row["key"] for row in new.rows("select key from settings")]
     assert "only in the log" in keys
+
+
+def test_u17_the_doctor_says_when_the_last_good_backup_is_too_old(home: Home) -> None:
+    assert home.nacre("tabs").code == 0
+    assert home.nacre("backup", str(home.root / "b.zip")).code == 0
+    assert "days old" not in home.nacre("doctor").err
+    with closing(sqlite3.connect(home.database)) as plain, plain:
+        plain.execute("UPDATE backups SET created_at = created_at - 10 * 86400000")
+    found = home.nacre("doctor")
+    assert found.code == 0
+    assert "the last good backup is 10 days old. `nacre backup` makes one." in found.err
+    with closing(sqlite3.connect(home.database)) as plain, plain:
+        plain.execute("INSERT INTO settings VALUES ('backup.interval', 'off')")
+    assert "days old" not in home.nacre("doctor").err
+
+
+def test_a_turn_without_a_window_makes_no_scheduled_backup(home: Home) -> None:
+    with MessagesServer([reply(text("Hello."))]) as server:
+        assert replace(home, base_url=server.base_url).run("hello").code == 0
+    assert not (home.data / "backups").exists()

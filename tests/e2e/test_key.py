@@ -3,14 +3,17 @@
 import os
 import subprocess
 import sys
+import zipfile
 from collections.abc import Iterator
 from dataclasses import replace
+from pathlib import Path
+from urllib.parse import quote
 
 import pytest
 
 from tests import private_session
 from tests.e2e.nacre import Home
-from tests.fakes.messages_api import MessagesServer, reply, text, tool_use
+from tests.fakes.messages_api import MessagesServer, fails, reply, text, tool_use
 
 KEY = "keyring-key-0123456789"
 
@@ -82,3 +85,59 @@ def test_k01_the_environments_key_never_reaches_a_command_of_the_agent(home: Hom
     assert len(results) == 1
     assert "PATH" in results[0]
     assert there.key not in results[0]
+
+
+@pytest.mark.keyring
+@pytest.mark.parametrize("source", ["keyring", "environment"])
+def test_k01_after_a_whole_day_of_work_the_key_is_nowhere(
+    home: Home, own_keyring: dict[str, str], source: str
+) -> None:
+    """Database, log files, every file of the folder, the backup and what it holds, doctor, what is
+    printed, the environment of a command's child; also when the server itself says the key."""
+    bus = {name: own_keyring[name] for name in ("DBUS_SESSION_BUS_ADDRESS", "XDG_RUNTIME_DIR")}
+    look = "env; cat /proc/self/environ; echo $ANTHROPIC_API_KEY; set"
+    script = [
+        reply(tool_use("shell", {"command": look}), stop_reason="tool_use"),
+        reply(text("Done.")),
+        fails(401, message=f"invalid x-api-key: {KEY}"),
+        fails(400, html=f"<html>Authorization: Bearer {KEY}</html>"),
+    ]
+    with MessagesServer(script) as server:
+        key = KEY if source == "environment" else ""
+        there = replace(home, base_url=server.base_url, key=key, extra=bus)
+        if source == "keyring":
+            subprocess.run(
+                [sys.executable, "-c", PUT, KEY],
+                env={**there.environment(), "PYTHONPATH": os.pathsep.join(sys.path)},
+                check=True,
+                timeout=60,
+            )
+        ended = [there.run("look around", "--permission", "auto")]
+        assert ended[0].code == 0, ended[0].err
+        ended += [there.run("fail"), there.run("fail again")]
+        assert [one.code for one in ended[1:]] == [1, 1]
+        archive = home.root / "all.zip"
+        ended += [
+            there.nacre("backup", str(archive)),
+            there.nacre("doctor", "--json"),
+            there.nacre("search", "look"),
+            there.nacre("show", str(there.rows("select id from tabs")[0]["id"])),
+        ]
+        assert {one.headers["authorization"] for one in server.requests} == {f"Bearer {KEY}"}
+    for one in ended:
+        assert_clean((one.out + one.err).encode(), "what was printed")
+    for path in home.root.rglob("*"):
+        if path.is_file():
+            assert_clean(path.read_bytes(), path)
+    with zipfile.ZipFile(archive) as members:
+        for name in members.namelist():
+            assert_clean(members.read(name), name)
+    (result,) = (row["data_json"] for row in there.rows() if row["type"] == "tool_result")
+    assert "PATH" in result
+
+
+def assert_clean(data: bytes, where: str | Path) -> None:
+    """No spelling of the key, nor a half of it."""
+    for spelling in (KEY, quote(KEY, safe=""), KEY[: len(KEY) // 2], KEY[len(KEY) // 2 :]):
+        assert spelling.encode() not in data, where
+        assert spelling.encode("utf-16-le") not in data, where

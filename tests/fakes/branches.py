@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
 from desktop.core.chunks import LogChunk, System
+from desktop.core.conversation import is_message
 from desktop.core.errors import StoreError, UnknownConversation
 from desktop.core.records import Branch, RequestRecord, Snapshot, Tab
 from desktop.core.status import QueuedMessage
@@ -162,8 +163,28 @@ def _ordinal(conversations: Conversations, chunk_id: str) -> int:
     )
 
 
-def is_message(row: LogChunk) -> bool:
-    """A person's text or the end of a turn: what moves a conversation up in the list."""
-    if isinstance(row.data, System):
-        return row.data.kind == "turn_end"
-    return row.role == "user"
+def purge(conversations: dict[str, Conversation], tab_id: str) -> None:
+    """What is in the bin goes, but for the rows that forks read. Raises StoreError."""
+    one = conversations.get(tab_id)
+    if one is None:
+        raise UnknownConversation("No conversation has this id.", detail=tab_id)
+    if one.is_living:
+        raise StoreError("Only a conversation that is in the bin can be deleted for good.")
+    one.purged = True
+    while gone := _purged_and_unneeded(conversations):
+        for each in gone:
+            del conversations[each]
+    for held in conversations.values():
+        if held.purged:
+            places = [fork.tab.forked_at_seq or 0 for fork in _forks(conversations, held)]
+            held.chunks = [row for row in held.chunks if row.seq <= max(places)]
+
+
+def _purged_and_unneeded(conversations: Conversations) -> list[str]:
+    return [
+        id_ for id_, one in conversations.items() if one.purged and not _forks(conversations, one)
+    ]
+
+
+def _forks(conversations: Conversations, of: Conversation) -> list[Conversation]:
+    return [one for one in conversations.values() if one.parent is of]

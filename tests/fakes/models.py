@@ -59,6 +59,10 @@ class Gate:
         self._opened.set()
 
     @property
+    def is_open(self) -> bool:
+        return self._opened.is_set()
+
+    @property
     def is_reached(self) -> bool:
         return self._reached.is_set()
 

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Literal
 
 from desktop.core.chunks import LogChunk, NewChunk, Role, Stamp, Text, Type
-from desktop.core.conversation import LoadedSession, split_dangling
+from desktop.core.conversation import LoadedSession, is_message, split_dangling
 from desktop.core.errors import InBin, LeaseHeld, StoreError, UnknownFolder
 from desktop.core.permissions import Rule
 from desktop.core.records import (
@@ -33,7 +33,7 @@ from desktop.core.status import QueuedMessage
 from desktop.store.codec import search_text
 from tests.fakes import branches
 from tests.fakes.archive import MemoryArchive
-from tests.fakes.branches import Conversation, is_message
+from tests.fakes.branches import Conversation
 
 
 class MemoryLog:
@@ -375,8 +375,8 @@ class MemoryCatalogue:
             self._on_change()
 
     async def view(self) -> CatalogueView:
-        shown = [one.tab for one in self._log.conversations.values() if one.tab.trashed_at is None]
-        tabs = sorted(shown, key=_position)
+        living = [one.tab for one in self._log.conversations.values() if one.is_living]
+        tabs = sorted(living, key=_position)
         return CatalogueView(
             tuple(self._projects), tuple(self._workspaces), tuple(tabs), self._revision
         )
@@ -505,6 +505,11 @@ class MemoryCatalogue:
             self.changed()
         return tab
 
+    async def purge_tab(self, tab_id: str) -> None:
+        self._log.writing()
+        branches.purge(self._log.conversations, tab_id)
+        self.changed()
+
     async def fork_tab(self, tab_id: str, *, at_seq: int) -> Tab:
         self._log.writing()
         made = branches.forked(
@@ -515,6 +520,7 @@ class MemoryCatalogue:
             now=self._log.now_ms(),
         )
         self._log.conversations[made.tab.id] = made
+        self._archive.bring_back(made.tab.workspace_id)
         self.changed()
         return made.tab
 

@@ -8,11 +8,20 @@ import asyncio
 import gc
 import time
 from collections.abc import Callable, Coroutine, Iterator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 import qasync
 from PySide6.QtWidgets import QApplication
+from pytestqt.qtbot import QtBot
+
+from tests.fakes.messages_api import MessagesServer
+
+if TYPE_CHECKING:
+    from tests.e2e.nacre import Home
+    from tests.ui.program import Person
+
+Enter = Callable[..., "Person"]
 
 FRAME = 0.005  # seconds between two looks
 
@@ -69,3 +78,35 @@ def _no_window_left() -> Iterator[None]:  # pyright: ignore[reportUnusedFunction
         widget.close()
         widget.deleteLater()
     assert not left, f"the test left windows open: {', '.join(map(repr, left))}"
+
+
+@pytest.fixture
+def enter(
+    home: "Home", loop: qasync.QEventLoop, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
+) -> Iterator[Enter]:
+    """Opens the program on the test's home, with this server as the provider's."""
+    from tests.ui.program import Person
+
+    app = QApplication.instance()
+    assert isinstance(app, QApplication)
+    font, palette, sheet = app.font(), app.palette(), app.styleSheet()
+    quits = app.quitOnLastWindowClosed()
+    app.setQuitOnLastWindowClosed(False)  # as the program's root does
+    people: list[Person] = []
+
+    def begin(server: MessagesServer | None = None) -> "Person":
+        if server is not None:
+            monkeypatch.setenv("ANTHROPIC_BASE_URL", server.base_url)
+        person = Person(home, loop, qtbot)
+        people.append(person)
+        return person
+
+    yield begin
+    for person in people:
+        person.give_up()
+    app.setQuitOnLastWindowClosed(quits)
+    app.setFont(font)
+    app.setPalette(palette)
+    app.setStyleSheet(sheet)
+    logs = [path.read_text("utf-8") for path in (home.data / "logs").glob("*")]
+    assert not any("Traceback" in log for log in logs), "\n".join(logs)

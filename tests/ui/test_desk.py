@@ -17,6 +17,7 @@ from desktop.ui.desk import Desk
 from desktop.ui.doors import Doors
 from desktop.ui.tasks import Tasks
 from desktop.ui.theme import LIGHT, Theme
+from desktop.ui.unlocking import Unlocking
 from tests.fakes.stores import MemoryLog
 from tests.ui.conftest import until
 
@@ -46,6 +47,8 @@ class Reachable:
     def state(self) -> AccessState:
         return AccessState(key_source="session")
 
+    def on_change(self, changed: object) -> None: ...
+
 
 def test_a_first_message_that_could_not_go_out_is_kept_and_makes_no_second_conversation(
     loop: qasync.QEventLoop, qtbot: QtBot
@@ -54,15 +57,18 @@ def test_a_first_message_that_could_not_go_out_is_kept_and_makes_no_second_conve
     log = MemoryLog(now_ms=lambda: 1, new_id=lambda: f"id{next(ids)}")
     commands, tasks, said = Refusing(), Tasks(), list[str]()
     tasks.failed.connect(lambda sentence, _: said.append(sentence))
-    area = ConversationArea(Theme("light", LIGHT))
+    theme = Theme("light", LIGHT)
+    area = ConversationArea(theme)
     qtbot.addWidget(area)
     nothing = cast("Any", lambda *_: None)
+    access = cast("Access", Reachable())
     doors = Doors(
         commands=cast("Commands", commands),
         catalogue=log.catalogue,
         reader=log.reader,
         hub=Hub(),
-        access=cast("Access", Reachable()),
+        access=access,
+        unlocking=Unlocking(access, tasks, lambda: Theme("light", LIGHT)),
         start_tour=nothing,
         rule_words=nothing,
         settings_dialog=nothing,
@@ -71,7 +77,7 @@ def test_a_first_message_that_could_not_go_out_is_kept_and_makes_no_second_conve
         show_shortcuts=nothing,
         show_about=nothing,
     )
-    desk = Desk(doors, area=area, tasks=tasks, window=area)
+    desk = Desk(doors, area=area, tasks=tasks, theme=lambda: theme, window=area)
     composer = area.new_page.composer
     composer.set_text("Hello")
 

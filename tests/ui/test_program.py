@@ -2,33 +2,34 @@
 
 import json
 import time
-from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
-import qasync
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QAccessible
 from PySide6.QtWidgets import (
     QAbstractButton,
     QAbstractItemView,
     QAbstractSpinBox,
-    QApplication,
     QComboBox,
+    QFileDialog,
     QLineEdit,
     QListWidget,
     QPlainTextEdit,
     QPushButton,
     QTabBar,
+    QTreeView,
     QWidget,
 )
-from pytestqt.qtbot import QtBot
 
 from desktop.credentials import api_key
+from desktop.headless import backups
 from desktop.settings import BASE_URL, THEME
 from desktop.ui.composer import AttachmentChip, Composer
 from desktop.ui.permission_bar import PermissionBar
+from tests.data import make_legacy_database as legacy
 from tests.e2e.nacre import KEY, Home
 from tests.fakes.messages_api import (
     MessagesServer,
@@ -40,9 +41,9 @@ from tests.fakes.messages_api import (
     thinking,
     tool_use,
 )
+from tests.ui.conftest import Enter
 from tests.ui.program import Person, outcomes, said, sealed, spoken
 
-Enter = Callable[..., Person]
 SLOW = pytest.mark.timeout(300)
 pytestmark = SLOW
 
@@ -52,36 +53,6 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Home:
     """An empty home whose key comes from the environment."""
     monkeypatch.setenv("ANTHROPIC_API_KEY", KEY)
     return Home(tmp_path)
-
-
-@pytest.fixture
-def enter(
-    home: Home, loop: qasync.QEventLoop, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
-) -> Iterator[Enter]:
-    """Opens the program on the home, with this server as the provider's."""
-    app = QApplication.instance()
-    assert isinstance(app, QApplication)
-    font, palette, sheet = app.font(), app.palette(), app.styleSheet()
-    quits = app.quitOnLastWindowClosed()
-    app.setQuitOnLastWindowClosed(False)  # as the program's root does
-    people: list[Person] = []
-
-    def begin(server: MessagesServer | None = None) -> Person:
-        if server is not None:
-            monkeypatch.setenv("ANTHROPIC_BASE_URL", server.base_url)
-        person = Person(home, loop, qtbot)
-        people.append(person)
-        return person
-
-    yield begin
-    for person in people:
-        person.give_up()
-    app.setQuitOnLastWindowClosed(quits)
-    app.setFont(font)
-    app.setPalette(palette)
-    app.setStyleSheet(sheet)
-    logs = [path.read_text("utf-8") for path in (home.data / "logs").glob("*")]
-    assert not any("Traceback" in log for log in logs), "\n".join(logs)
 
 
 # -- a conversation ---------------------------------------------------------------------------
@@ -398,7 +369,121 @@ def test_c25_reopened_in_mid_stream_it_shows_all_of_it_so_far(home: Home, enter:
     assert spoken(sealed(home, tab_id))[1:] == [("text", "0123456789ab" * 6)]
 
 
+# -- kept as a file ---------------------------------------------------------------------------
+
+
+def begun(home: Home, server: MessagesServer, folder: Path) -> str:
+    """A conversation of one turn that another process kept as a file; its id."""
+    there = replace(home, base_url=server.base_url)
+    done = there.run("hello", "--store", f"jsonl:{folder}")
+    assert done.code == 0, done.err
+    return str(home.rows("select id from tabs")[0]["id"])
+
+
+def file_rows(file: Path) -> list[dict[str, Any]]:
+    lines = [json.loads(line) for line in file.read_bytes().splitlines()]
+    return [line for line in lines if line.get("kind") == "row"]
+
+
+def test_the_window_shows_a_conversation_kept_as_a_file_and_goes_on_in_it(
+    home: Home, enter: Enter
+) -> None:
+    """S01, C03."""
+    folder = home.root / "sessions"
+    with MessagesServer([reply(text("From the file.")), reply(text("To the file."))]) as server:
+        tab_id = begun(home, server, folder)
+        before = file_rows(folder / f"{tab_id}.jsonl")
+        person = enter(server)
+        person.go_to(tab_id)
+        person.wait(lambda: person.reads("From the file."))
+        person.say("and now?")
+        person.wait(lambda: person.reads("To the file.") and person.idle())
+        shown = person.transcript()
+        assert person.leave() == 0
+    assert shown == [
+        "You: hello",
+        "Answer: From the file.",
+        "You: and now?",
+        "Answer: To the file.",
+    ]
+    assert home.rows() == []
+    after = file_rows(folder / f"{tab_id}.jsonl")
+    assert after[: len(before)] == before
+    assert [row["data"]["text"] for row in after if row["type"] == "text"] == [
+        "hello",
+        "From the file.",
+        "and now?",
+        "To the file.",
+    ]
+    assert_extends(*(request.json for request in server.requests))
+
+
+def test_what_another_process_lays_down_in_the_file_comes_into_the_window(
+    home: Home, enter: Enter
+) -> None:
+    """U15: the window looks again by itself."""
+    folder = home.root / "sessions"
+    with MessagesServer([reply(text("One.")), reply(text("Two."))]) as server:
+        tab_id = begun(home, server, folder)
+        person = enter(server)
+        person.go_to(tab_id)
+        person.wait(lambda: person.reads("One.") and person.idle())
+        there = replace(home, base_url=server.base_url)
+        other = there.start("run", "--json", "--tab", tab_id, "more")
+        person.wait(lambda: other.poll() is not None)
+        other.communicate()
+        person.wait(lambda: person.reads("Two."))
+        assert person.leave() == 0
+    assert other.returncode == 0
+
+
+def test_a_conversation_whose_folder_is_gone_is_named_and_never_shown_empty(
+    home: Home, enter: Enter
+) -> None:
+    """F-S02: and it is there again when the folder is."""
+    folder = home.root / "sessions"
+    with MessagesServer([reply(text("One.")), reply(text("Two."))]) as server:
+        tab_id = begun(home, server, folder)
+        folder.rename(home.root / "away")
+        person = enter(server)
+        person.go_to(tab_id)
+        person.wait(lambda: f"the folder {folder}, which is not there" in person.banner())
+        person.write("more")
+        person.wait(lambda: person.part_enabled("sendButton"))
+        person.click("sendButton")
+        person.wait(lambda: person.part_enabled("sendButton"))  # it was tried, and told
+        assert person.composer.toPlainText() == "more"
+        assert len(server.requests) == 1
+        assert not folder.exists()
+        (home.root / "away").rename(folder)
+        person.wait(lambda: person.reads("One."))
+        person.click("sendButton")
+        person.wait(lambda: person.reads("Two.") and person.idle())
+        assert person.leave() == 0
+    assert home.rows() == []
+
+
 # -- the first page ---------------------------------------------------------------------------
+
+
+def test_k02_keys_of_an_old_database_that_wait_for_a_keyring_are_told_in_the_window(
+    home: Home, enter: Enter
+) -> None:
+    """SPEC C01, K02: the window works on; the next start tries again."""
+    home.data.mkdir()
+    database = legacy.make(home.data, messages=20, huge=0)
+    before = legacy.rows(database)
+    with MessagesServer([reply("Hello.")]) as server:
+        person = enter(server)
+        assert f"{len(legacy.SECRETS)} keys of an older database" in person.banner()
+        assert str(database) in person.banner()
+        person.begin("hello")
+        person.wait(lambda: person.reads("Hello.") and person.idle())
+        assert person.leave() == 0
+    after = legacy.rows(database)
+    assert [after[one] for one in ("credentials", "api_keys")] == [
+        before[one] for one in ("credentials", "api_keys")
+    ]
 
 
 @pytest.fixture
@@ -627,6 +712,120 @@ def test_an_idle_window_is_gone_in_under_three_seconds(home: Home, enter: Enter)
         began = time.monotonic()
         assert person.leave() == 0
     assert time.monotonic() - began < 3
+
+
+# -- storage ----------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def hasty(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The schedule of backups looks at once and often."""
+    monkeypatch.setattr(backups, "SETTLE_SECONDS", 0.1)
+    monkeypatch.setattr(backups, "LOOK_SECONDS", 0.1)
+
+
+def test_u17_an_open_window_makes_a_backup_that_brings_everything_back(
+    home: Home, enter: Enter, request: pytest.FixtureRequest
+) -> None:
+    with MessagesServer([reply("To be kept.")]) as server:
+        person = enter(server)
+        tab_id = person.begin("keep this")
+        person.wait(lambda: person.reads("To be kept.") and person.idle())
+        assert person.leave() == 0
+        assert not (home.data / "backups").exists()
+        request.getfixturevalue("hasty")
+        again = enter(server)
+        place = home.data / "backups"
+        again.wait(lambda: list(place.glob("nacre-scheduled-*.zip")))
+        again.do("settings")
+        again.choose_section("Storage")
+        again.wait(lambda: "Last good backup: today" in again.labels())
+        (archive,) = place.glob("*.zip")
+        assert str(archive) in again.labels()
+        again.close_dialog("settingsDialog")
+        assert again.leave() == 0
+    other = replace(home, root=home.root / "other")
+    other.root.mkdir()
+    assert other.nacre("restore", str(archive)).code == 0
+    assert sealed(other, tab_id) == sealed(home, tab_id)
+    assert outcomes(other, tab_id) == ["done"]
+
+
+@pytest.mark.usefixtures("hasty")
+def test_u17_a_backup_that_fails_is_told_until_the_person_has_put_it_right(
+    home: Home, enter: Enter
+) -> None:
+    """F-S04: what is wrong, where, and what to do; it stays under other messages."""
+    stick = home.root / "stick"
+    with MessagesServer([reply("One."), reply("Two.")]) as server:
+        person = enter(server)
+        person.do("settings")
+        person.choose_section("Storage")
+        person.type_into("backup.folder", str(stick))
+        person.press(Qt.Key.Key_Return, person.part(QLineEdit, "backup.folder"))
+        person.wait(lambda: f"{stick} is not there" in person.labels())
+        person.close_dialog("settingsDialog")
+        person.begin("one")
+        person.wait(lambda: person.reads("One.") and person.idle())
+        person.wait(lambda: "The scheduled backup was not made." in person.banner())
+        assert str(stick) in person.banner()
+        assert "Connect its disk, or choose another folder" in person.banner()
+        person.say("two")
+        person.wait(lambda: person.reads("Two.") and person.idle())
+        assert "The scheduled backup was not made." in person.banner()
+        stick.mkdir()
+        person.do("settings")
+        person.choose_section("Storage")
+        person.choose("backup.interval", "weekly")
+        person.wait(lambda: list(stick.glob("nacre-scheduled-*.zip")))
+        person.wait(lambda: not person.banner())
+        person.close_dialog("settingsDialog")
+        assert person.leave() == 0
+    assert not (home.data / "backups").exists()
+
+
+def test_u08_the_person_backs_up_and_frees_space_from_the_settings(
+    home: Home, enter: Enter
+) -> None:
+    with MessagesServer([reply("Large. " * 20_000)]) as server:
+        person = enter(server)
+        person.begin("be long")
+        person.wait(person.idle)
+        person.do("settings")
+        person.choose_section("Storage")
+        person.wait(lambda: person.shows("storageTable"))
+        assert person.part(QTreeView, "storageTable").model().rowCount() == 1
+        person.click("backUpNow")
+        person.wait(lambda: person.window.findChild(QFileDialog))
+        dialog = person.window.findChild(QFileDialog)
+        assert dialog is not None
+        name = dialog.findChild(QLineEdit, "fileNameEdit")
+        assert name is not None
+        name.setText(str(home.root / "by hand.zip"))
+        person.press(Qt.Key.Key_Return, name)
+        person.wait(lambda: "Backed up and checked" in person.labels())
+        person.click("freeSpace")
+        person.wait(lambda: "given back" in person.labels() or "give back" in person.labels())
+        person.close_dialog("settingsDialog")
+        assert person.leave() == 0
+    assert (home.root / "by hand.zip").is_file()
+    assert json.loads(home.nacre("doctor", "--json").out)["log"]["lastBackup"]["isThere"]
+
+
+def test_u16_a_window_on_a_synchronised_folder_warns_and_works(home: Home, enter: Enter) -> None:
+    (home.root / "Dropbox" / "nacre").mkdir(parents=True)
+    home.data.symlink_to(home.root / "Dropbox" / "nacre")
+    with MessagesServer([reply("Here.")]) as server:
+        person = enter(server)
+        person.wait(lambda: "synchronised (Dropbox)" in person.banner())
+        person.begin("hello")
+        person.wait(lambda: person.reads("Here.") and person.idle())
+        person.click("bannerClose")
+        assert person.banner() == ""
+        assert person.leave() == 0
+    listed = home.nacre("tabs")
+    assert listed.code == 0
+    assert listed.err.count("synchronised (Dropbox)") == 1
 
 
 # -- looks and names --------------------------------------------------------------------------

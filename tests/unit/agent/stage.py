@@ -192,7 +192,7 @@ class Stage:
         self.chosen = Chosen("scripted-1", mode=mode)
         self.supervisor = Supervisor(
             catalogue=self.log.catalogue,
-            store_for=self.store,
+            store_for=self.store_for,
             place_for=self.place,
             around=self.around,
             defaults=lambda: self.chosen,
@@ -233,6 +233,9 @@ class Stage:
         if self.unreachable is not None:
             raise self.unreachable
         return self.model
+
+    async def store_for(self, tab_id: str) -> TurnStore:
+        return self.store(tab_id)
 
     def store(self, tab_id: str) -> TurnStore:
         session = self.stores.setdefault(tab_id, ThreadedSession(self.log.session(tab_id)))

@@ -320,7 +320,7 @@ async def test_a_fork_in_which_nothing_could_be_said_does_not_stand_in_the_way(
     with pytest.raises(StoreFull):
         await stage.supervisor.edit(stage.tab_id, chunk_id, "Another")
     made = [one.tab for one in stage.log.conversations.values() if one.tab.id != stage.tab_id]
-    assert [one.is_open for one in made] == [False]
+    assert [one.trashed_at is None for one in made] == [False]
     assert await stage.log.catalogue.branches(stage.tab_id) == ()
 
 

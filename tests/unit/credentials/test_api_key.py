@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 from hypothesis import given
@@ -10,6 +11,8 @@ from hypothesis import strategies as st
 from desktop.core.errors import SettingError
 from desktop.credentials import api_key, status
 from desktop.credentials.api_key import Credential, Endpoint
+from desktop.credentials.key_file import KeyFile
+from desktop.credentials.keys import Keys
 from desktop.credentials.secret import Secret
 from desktop.credentials.status import KeyRefused
 from desktop.credentials.store import SecretStore
@@ -32,10 +35,11 @@ def redaction() -> Redaction:
 
 
 @pytest.fixture
-def store(keyring: MemoryKeyring, redaction: Redaction) -> Iterator[SecretStore]:
+def keys(keyring: MemoryKeyring, redaction: Redaction, tmp_path: Path) -> Iterator[Keys]:
     store = SecretStore(open_backend=lambda: keyring, forget=redaction.forget)
-    yield store
-    store.close()
+    keys = Keys(store, KeyFile(tmp_path / "keys.encrypted"), forget=redaction.forget)
+    yield keys
+    keys.close()
 
 
 class TestValidate:
@@ -169,70 +173,69 @@ class TestEndpoint:
 
 class TestResolve:
     def test_the_environments_key_is_used_and_named_and_the_keyring_left_alone(
-        self, store: SecretStore, keyring: MemoryKeyring
+        self, keys: Keys, keyring: MemoryKeyring
     ) -> None:
-        found = resolve(store, {"ANTHROPIC_API_KEY": KEY})
+        found = resolve(keys, {"ANTHROPIC_API_KEY": KEY})
         assert (found.source, found.secret) == ("environment", Secret(KEY))
         assert keyring.actions == []
 
-    def test_else_the_key_of_this_run_is_used(
-        self, store: SecretStore, keyring: MemoryKeyring
-    ) -> None:
-        store.keep_for_session(PROVIDER.account, Secret(KEY))
-        found = resolve(store, {"ANTHROPIC_API_KEY": ""})
+    def test_else_the_key_of_this_run_is_used(self, keys: Keys, keyring: MemoryKeyring) -> None:
+        hold(keys, KEY)
+        found = resolve(keys, {"ANTHROPIC_API_KEY": ""})
         assert (found.source, found.secret) == ("session", Secret(KEY))
         assert keyring.actions == []
 
-    def test_else_the_keyrings(self, store: SecretStore, keyring: MemoryKeyring) -> None:
+    def test_else_the_keyrings(self, keys: Keys, keyring: MemoryKeyring) -> None:
         keyring.entries = [(PROVIDER.account, KEY)]
-        found = resolve(store, {})
+        found = resolve(keys, {})
         assert (found.source, found.secret) == ("keyring", Secret(KEY))
 
-    def test_without_any_key_there_is_none_and_no_problem(self, store: SecretStore) -> None:
-        assert resolve(store, {}) == Credential(PROVIDER, "none")
+    def test_without_any_key_there_is_none_and_no_problem(self, keys: Keys) -> None:
+        assert resolve(keys, {}) == Credential(PROVIDER, "none")
 
     @pytest.mark.parametrize("told", [status.locked(), status.absent(), status.broken("x")])
     def test_a_keyring_that_fails_is_a_problem_and_not_an_error(
-        self, store: SecretStore, keyring: MemoryKeyring, told: status.Status
+        self, keys: Keys, keyring: MemoryKeyring, told: status.Status
     ) -> None:
         """U34"""
         keyring.state = told
-        assert resolve(store, {}) == Credential(PROVIDER, "none", problem=told)
+        assert resolve(keys, {}) == Credential(PROVIDER, "none", problem=told)
 
-    def test_a_variable_that_can_not_be_a_key_is_refused_by_name(self, store: SecretStore) -> None:
+    def test_a_variable_that_can_not_be_a_key_is_refused_by_name(self, keys: Keys) -> None:
         with pytest.raises(KeyRefused) as caught:
-            resolve(store, {"ANTHROPIC_API_KEY": f"{KEY}\n"})
+            resolve(keys, {"ANTHROPIC_API_KEY": f"{KEY}\n"})
         assert "ANTHROPIC_API_KEY" in caught.value.sentence
         assert "Zq9" not in str(caught.value)
 
-    def test_a_key_goes_only_to_its_own_server(
-        self, store: SecretStore, keyring: MemoryKeyring
-    ) -> None:
+    def test_a_key_goes_only_to_its_own_server(self, keys: Keys, keyring: MemoryKeyring) -> None:
         keyring.entries = [(PROVIDER.account, KEY)]
-        store.keep_for_session(PROVIDER.account, Secret(KEY))
-        found = resolve(store, {"ANTHROPIC_API_KEY": KEY}, LOCAL)
+        hold(keys, KEY)
+        found = resolve(keys, {"ANTHROPIC_API_KEY": KEY}, LOCAL)
         assert (found.source, found.secret) == ("none", None)
 
-    def test_the_environments_key_goes_to_the_environments_server(self, store: SecretStore) -> None:
+    def test_the_environments_key_goes_to_the_environments_server(self, keys: Keys) -> None:
         environment = {"ANTHROPIC_API_KEY": KEY, "ANTHROPIC_BASE_URL": "http://localhost:1"}
         endpoint = api_key.choose_endpoint(environment, "http://localhost:2")
-        assert resolve(store, environment, endpoint).source == "environment"
+        assert resolve(keys, environment, endpoint).source == "environment"
 
     @pytest.mark.parametrize("source", ["environment", "session", "keyring"])
     def test_whatever_its_source_the_key_is_seen_nowhere(
-        self, store: SecretStore, keyring: MemoryKeyring, redaction: Redaction, source: str
+        self, keys: Keys, keyring: MemoryKeyring, redaction: Redaction, source: str
     ) -> None:
         if source == "session":
-            store.keep_for_session(PROVIDER.account, Secret("Zq9-odd"))
+            hold(keys, "Zq9-odd")
         if source == "keyring":
             keyring.entries = [(PROVIDER.account, "Zq9-odd")]
-        found = resolve(store, {"ANTHROPIC_API_KEY": "Zq9-odd"} if source == "environment" else {})
+        found = resolve(keys, {"ANTHROPIC_API_KEY": "Zq9-odd"} if source == "environment" else {})
         assert found.source == source
         assert "Zq9" not in repr(found)
         assert "Zq9" not in redaction.clean("a line with Zq9-odd in it")
 
 
-def resolve(
-    store: SecretStore, environment: dict[str, str], endpoint: Endpoint = PROVIDER
-) -> Credential:
-    return asyncio.run(api_key.resolve(environment, store, endpoint=endpoint))
+def resolve(keys: Keys, environment: dict[str, str], endpoint: Endpoint = PROVIDER) -> Credential:
+    return asyncio.run(api_key.resolve(environment, keys, endpoint=endpoint))
+
+
+def hold(keys: Keys, key: str) -> None:
+    """Keeps a key for this run."""
+    asyncio.run(keys.keep(PROVIDER.account, Secret(key), place="session"))

@@ -15,7 +15,7 @@ import pytest
 from desktop.credentials import status
 from desktop.credentials.secret import Secret
 from desktop.credentials.status import KeyRefused, KeyringError, Status
-from desktop.credentials.store import DELETE_LIMIT, SecretStore
+from desktop.credentials.store import DELETE_LIMIT, WINDOWS_LIMIT, SecretStore
 from desktop.diagnostics import Hooks, LogFile, Redaction
 from tests.unit.credentials.keyrings import ClingingKeyring, Door, MemoryKeyring, NullKeyring
 
@@ -82,14 +82,10 @@ class TestKeeping:
         asyncio.run(store.put(ACCOUNT, Secret(KEY)))
         assert keyring.of(ACCOUNT) == [KEY]
 
-    def test_deleting_removes_every_entry_and_the_memory_of_this_run(
-        self, store: SecretStore, keyring: MemoryKeyring
-    ) -> None:
+    def test_deleting_removes_every_entry(self, store: SecretStore, keyring: MemoryKeyring) -> None:
         keyring.entries = [(ACCOUNT, "one"), ("other", "stays"), (ACCOUNT, "two")]
-        store.keep_for_session(ACCOUNT, Secret(KEY))
         asyncio.run(store.delete(ACCOUNT))
         assert keyring.entries == [("other", "stays")]
-        assert store.session(ACCOUNT) is None
 
     def test_deleting_what_is_not_there_is_no_error(self, store: SecretStore) -> None:
         asyncio.run(store.delete(ACCOUNT))
@@ -98,7 +94,7 @@ class TestKeeping:
         keyring = ClingingKeyring()
         keyring.entries = [(ACCOUNT, KEY)]
         told = asyncio.run(failure(make_store(keyring).delete(ACCOUNT)))
-        assert told == status.clinging()
+        assert told == status.KEYRING.clinging
         assert keyring.actions.count("delete") == DELETE_LIMIT
 
     def test_a_keyring_that_gives_nothing_back_is_named_and_nothing_is_kept(
@@ -107,8 +103,7 @@ class TestKeeping:
         """F-C01: a backend whose set succeeds and whose get returns None."""
         store = make_store(NullKeyring())
         told = asyncio.run(failure(store.put(ACCOUNT, Secret(KEY))))
-        assert told.sentence == status.forgetful().sentence
-        assert store.session(ACCOUNT) is None
+        assert told.sentence == status.KEYRING.forgetful.sentence
 
     def test_a_keyring_that_changes_what_it_is_given_is_named(
         self, store: SecretStore, keyring: MemoryKeyring
@@ -129,8 +124,8 @@ class TestKeeping:
         self, make_store: MakeStore, keyring: MemoryKeyring
     ) -> None:
         """K02"""
-        asyncio.run(make_store(keyring, platform="linux").put(ACCOUNT, Secret("x" * 1201)))
-        windows = make_store(keyring, platform="win32")
+        asyncio.run(make_store(keyring, limit=0).put(ACCOUNT, Secret("x" * 1201)))
+        windows = make_store(keyring, limit=WINDOWS_LIMIT)
         asyncio.run(windows.put(ACCOUNT, Secret("x" * 1200)))
         with pytest.raises(KeyRefused) as caught:
             asyncio.run(windows.put(ACCOUNT, Secret("x" * 1201)))
@@ -243,12 +238,10 @@ class TestState:
 
     def test_a_closed_store_says_so(self, store: SecretStore) -> None:
         asyncio.run(store.check())
-        store.keep_for_session(ACCOUNT, Secret(KEY))
         store.close()
         store.close()
         with pytest.raises(KeyringError):
             asyncio.run(store.get(ACCOUNT))
-        assert store.session(ACCOUNT) is None
 
 
 class TestStuck:
@@ -447,24 +440,6 @@ with qasync.QEventLoop(application) as loop:
             check=False,
         )
         assert (done.returncode, done.stdout, done.stderr) == (0, "done\n", "")
-
-
-class TestSession:
-    def test_memory_of_this_run_is_used_only_when_asked_for(
-        self, store: SecretStore, keyring: MemoryKeyring
-    ) -> None:
-        keyring.state = status.absent()
-        asyncio.run(failure(store.put(ACCOUNT, Secret(KEY))))
-        assert store.session(ACCOUNT) is None
-        store.keep_for_session(ACCOUNT, Secret(KEY))
-        assert store.session(ACCOUNT) == Secret(KEY)
-        assert keyring.entries == []
-
-    def test_a_key_that_is_kept_for_good_leaves_the_memory(self, store: SecretStore) -> None:
-        """One authoritative place (U34)."""
-        store.keep_for_session(ACCOUNT, Secret("older"))
-        asyncio.run(store.put(ACCOUNT, Secret(KEY)))
-        assert store.session(ACCOUNT) is None
 
 
 class TestNothingLeaks:

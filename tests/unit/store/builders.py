@@ -3,6 +3,7 @@
 import asyncio
 import itertools
 import sqlite3
+import uuid
 from collections.abc import Callable, Coroutine, Generator
 from contextlib import closing, contextmanager
 from dataclasses import replace
@@ -10,6 +11,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from desktop.core.chunks import NewChunk, Payload, Role, Stamp, System, Text, ToolCall, ToolResult
+from desktop.store.codec import encode
 from desktop.store.log import Log
 from tests.fakes.stores import MemoryLog
 
@@ -110,6 +112,22 @@ def tool_turn() -> list[NewChunk]:
         chunk("a", "two lines", role="assistant", step=1),
         chunk("e", System("turn_end", fields={"outcome": "done", "durationMs": 5}), role="system"),
     ]
+
+
+def fill(log: Log, tab: str, *, rows: int, size: int) -> None:
+    """Lays down so many texts of about `size` bytes, as fast as SQLite takes them; the ids are
+    random, as they are in use."""
+    with closing(sqlite3.connect(log.database)) as plain, plain:
+        query = "SELECT coalesce(max(seq), 0) FROM chunks WHERE tab_id = ?"
+        last = plain.execute(query, (tab,)).fetchone()[0]
+        for seq in range(last + 1, last + 1 + rows):
+            text = encode(Text(f"row {seq} of many words to look for ".ljust(size, "x")))
+            role = "assistant" if seq % 2 else "user"
+            plain.execute(
+                "INSERT INTO chunks(id, tab_id, seq, turn_id, role, type, data_json, created_at,"
+                " search_text) VALUES (?, ?, ?, ?, ?, 'text', ?, 1, ?)",
+                (str(uuid.uuid4()), tab, seq, "turn", role, text.data_json, text.search_text),
+            )
 
 
 def put_in_bin(log: AnyLog, tab: str) -> None:

@@ -278,10 +278,12 @@ def test_who_asks_for_an_archived_folder_gets_it_back_without_its_conversations(
         elif number == 1:
             made = run(catalogue.create_workspace(shop.alpha, place / "alpha", kind="checkout"))
             assert made.archived_at is None
-        else:
+        elif number == 2:
             run(catalogue.create_tab(shop.main))
+        else:
+            assert run(catalogue.fork_tab(shop.tabs[0], at_seq=0)).archived_at is None
 
-    for number in range(3):
+    for number in range(4):
         run(catalogue.archive_project(shop.alpha))
         ask(number)
         projects, workspaces, tabs = shop.archived()

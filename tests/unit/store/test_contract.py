@@ -1,6 +1,6 @@
 """One contract, every backend: the database, the double in memory, and (where it applies) null."""
 
-from collections.abc import Generator, Iterator
+from collections.abc import Callable, Generator, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from itertools import pairwise
@@ -10,14 +10,26 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from desktop.core.chunks import Payload, Stamp, System, Text
+from desktop.core.chunks import (
+    ErrorNote,
+    Opaque,
+    Payload,
+    Role,
+    Stamp,
+    System,
+    Text,
+    Thinking,
+    ToolCall,
+    ToolResult,
+)
 from desktop.core.conversation import LoadedSession
 from desktop.core.errors import StoreError, UnknownConversation, UnknownFolder
 from desktop.core.permissions import Rule
 from desktop.core.protocols import Catalogue, LogReader, TurnStore
-from desktop.core.records import RequestRecord, Snapshot
+from desktop.core.records import Page, Receipt, RequestRecord, Snapshot
 from desktop.core.status import QueuedMessage
 from desktop.store.jsonl import FSJSONLStore
+from desktop.store.jsonl_pages import FSJSONLPages
 from desktop.store.null import NullStore
 from tests.fakes.stores import MemoryLog
 from tests.unit.store.builders import (
@@ -58,6 +70,22 @@ def store(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[TurnStore]
         return
     with open_any(request.param, tmp_path) as log:
         yield log.session(new_tab(log, tmp_path))
+
+
+PageOf = Callable[..., Page]
+
+
+@pytest.fixture(params=["sql", "memory", "jsonl"])
+def read(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[tuple[TurnStore, PageOf]]:
+    """The store of a new conversation, and what gives its pages."""
+    if request.param == "jsonl":
+        with open_jsonl(tmp_path / "sessions", "tab") as store:
+            run(store.make())
+            yield store, FSJSONLPages(tmp_path / "sessions", "tab").page
+        return
+    with open_any(request.param, tmp_path) as log:
+        tab_id = new_tab(log, tmp_path)
+        yield log.session(tab_id), lambda **asked: run(log.reader.page(tab_id, **asked))
 
 
 @pytest.fixture(autouse=True)
@@ -143,6 +171,26 @@ def test_trailing_user_texts_without_answer_are_dangling(store: TurnStore) -> No
     assert loaded.dangling_user == "and?\n\nwell?"
 
 
+def test_s03_a_text_behind_an_interrupted_answer_is_dangling_and_an_answered_one_is_not(
+    store: TurnStore,
+) -> None:
+    """S03: what the program itself lays down behind a text does not answer it."""
+    stopped = System("turn_end", fields={"outcome": "stopped"})
+    run(store.append([chunk("u1"), chunk("a1", Text("Hal", interrupted=True), role="assistant")]))
+    run(store.append([chunk("e1", stopped, role="system")]))
+    assert run(store.load()).dangling_user is None
+    run(store.append([chunk("u2", "one", turn="t2"), chunk("u3", "two", turn="t2")]))
+    failed = ErrorNote("The provider is busy.")
+    run(store.append([chunk("x", failed, role="assistant", turn="t2")]))
+    run(store.append([chunk("e2", stopped, role="system", turn="t2")]))
+    loaded = run(store.load())
+    assert loaded.dangling_user == "one\n\ntwo"
+    assert [row.id for row in loaded.chunks] == ["u1", "a1", "e1", "x", "e2"]
+    gone = System("retracted", fields={"chunkIds": ["u2", "u3"]})
+    run(store.append([chunk("g", gone, role="system", turn="t3"), chunk("u4", turn="t3")]))
+    assert [row.id for row in run(store.load()).dangling] == ["u4"]
+
+
 def test_the_active_model_is_the_last_stamp(store: TurnStore) -> None:
     """S11."""
     assert run(store.active_model()) is None
@@ -201,17 +249,23 @@ def test_the_queue_keeps_its_order_and_goes_out_once(store: TurnStore) -> None:
     ],
 )
 def test_a_page_is_a_contiguous_piece_and_knows_its_neighbours(
-    log: AnyLog, tab: str, asked: dict[str, int], places: list[int], older: bool, newer: bool
+    read: tuple[TurnStore, PageOf],
+    asked: dict[str, int],
+    places: list[int],
+    older: bool,
+    newer: bool,
 ) -> None:
-    run(log.session(tab).append([chunk(f"c{n}") for n in range(1, 11)]))
-    page = run(log.reader.page(tab, limit=4, **asked))
+    """P07."""
+    store, page_of = read
+    run(store.append([chunk(f"c{n}") for n in range(1, 11)]))
+    page = page_of(limit=4, **asked)
     assert [row.seq for row in page.rows] == places
     assert (page.has_older, page.has_newer) == (older, newer)
     assert (page.total, page.revision) == (10, 10)
 
 
-def test_a_page_of_an_empty_conversation_is_empty(log: AnyLog, tab: str) -> None:
-    page = run(log.reader.page(tab, limit=4))
+def test_a_page_of_an_empty_conversation_is_empty(read: tuple[TurnStore, PageOf]) -> None:
+    page = read[1](limit=4)
     assert (page.rows, page.total, page.has_older, page.has_newer) == ((), 0, False, False)
 
 
@@ -355,34 +409,145 @@ def test_null_counts_places_and_keeps_nothing(tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == [tmp_path / "data"]
 
 
-@settings(max_examples=15, deadline=None, suppress_health_check=[HealthCheck.too_slow])
-@given(
-    texts=st.lists(st.text(st.characters(), max_size=20), max_size=12),
-    cuts=st.lists(st.integers(0, 12), max_size=4),
+TEXTS = st.text(st.characters(), max_size=12)
+OBJECTS = st.dictionaries(
+    st.sampled_from(["a", "b"]), TEXTS | st.integers() | st.none(), max_size=2
 )
-def test_random_logs_load_equal_however_they_were_appended(
-    tmp_path_factory: pytest.TempPathFactory, texts: list[str], cuts: list[int]
+ROWS: "st.SearchStrategy[tuple[Role, Payload]]" = st.one_of(
+    st.tuples(st.sampled_from(["user", "assistant"]), st.builds(Text, TEXTS)),
+    st.tuples(
+        st.just("user"), st.builds(Text, TEXTS, attachments=st.just(({"name": "a", "text": "x"},)))
+    ),
+    st.tuples(st.just("assistant"), st.builds(Thinking, TEXTS, metadata=OBJECTS)),
+    st.tuples(st.just("assistant"), st.builds(ToolCall, TEXTS, TEXTS, OBJECTS)),
+    st.tuples(st.just("assistant"), st.builds(Opaque, OBJECTS)),
+    st.tuples(st.just("tool"), st.builds(ToolResult, TEXTS, TEXTS, TEXTS, st.booleans())),
+    st.tuples(st.sampled_from(["assistant", "system"]), st.builds(ErrorNote, TEXTS)),
+    st.tuples(
+        st.just("system"),
+        st.builds(System, st.sampled_from(["notice", "fact", "compaction", "turn_end"]), TEXTS),
+    ),
+)
+# What is done to a store: a batch of rows, a message that waits or is taken back, the queue taken,
+# a request begun, or ended.
+DEEDS = st.lists(
+    st.lists(ROWS, max_size=4) | st.sampled_from(["wait", "cancel", "take", "begin", "end"]),
+    max_size=10,
+)
+
+
+class Doing:
+    """Does deeds to one store, each store alike, and remembers what it was told."""
+
+    def __init__(self, store: TurnStore) -> None:
+        self.store = store
+        self.told: list[object] = []
+        self.rows = self.messages = self.requests = 0
+
+    def do(self, deed: list[tuple[Role, Payload]] | str) -> None:
+        told: object = None
+        match deed:
+            case "wait":
+                self.messages += 1
+                message = QueuedMessage(f"m{self.messages}", self.store.session_id, "more", 1)
+                run(self.store.enqueue(message))
+            case "cancel":
+                taken_back = run(self.store.cancel_queued(f"m{self.messages}"))
+                told = taken_back and taken_back.text
+            case "take":
+                told = _receipt(run(self.store.take_queued(turn_id="q", step=1, stamp=STAMP)))
+            case "begin":
+                self.requests += 1
+                told = _receipt(run(self.store.start_request(self._request(None))))
+            case "end" if self.requests:
+                told = _receipt(run(self.store.finish_request(self._request(len(self.told)))))
+            case str():
+                return
+            case rows:
+                new = [
+                    chunk(f"c{self.rows + n}", data, role=role, stamp=STAMP if n % 2 else Stamp())
+                    for n, (role, data) in enumerate(rows)
+                ]
+                self.rows += len(new)
+                told = _receipt(run(self.store.append(new)))
+        self.told.append((told, [one.id for one in run(self.store.queued())]))
+
+    def _request(self, ended: int | None) -> RequestRecord:
+        id_ = f"q{self.requests}"
+        return RequestRecord(id_, self.store.session_id, "t", 0, "p", "m", 1, ended_at=ended)
+
+
+@settings(max_examples=15, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@given(deeds=DEEDS)
+def test_random_logs_load_equal_on_every_store_however_they_were_appended(
+    tmp_path_factory: pytest.TempPathFactory, deeds: list[list[tuple[Role, Payload]] | str]
 ) -> None:
-    """S01."""
+    """S01: database, memory, file and null; the last one says the same and keeps nothing."""
     folder = tmp_path_factory.mktemp("random")
-    chunks = [
-        chunk(f"c{n}", text, role="assistant" if n % 3 else "user") for n, text in enumerate(texts)
-    ]
+    memory = MemoryLog(now_ms=lambda: 7, new_id=counter())
+    with open_log(folder) as log, open_jsonl(folder / "sessions", "tab") as file:
+        stores: list[TurnStore] = [
+            log.session(new_tab(log, folder)),
+            memory.session(new_tab(memory, folder)),
+            file,
+            NullStore("tab", now_ms=clock()),
+        ]
+        doings = [Doing(store) for store in stores]
+        for doing in doings:
+            for deed in deeds:
+                doing.do(deed)
+        assert [one.told for one in doings[1:]] == [doings[0].told] * 3
+        *kept, null = stores
+        with open_jsonl(folder / "sessions", "tab") as reopened:
+            kept.append(reopened)
+            said = [_said(run(one.load())) for one in kept]
+            assert said[1:] == [said[0]] * 3
+            models = [run(one.active_model()) for one in kept]
+            assert models[1:] == [models[0]] * 3
+            requests = [[(q.id, q.ended_at) for q in run(one.requests())] for one in kept]
+            assert requests[1:] == [requests[0]] * 3
+        assert run(null.load()) == LoadedSession()
+        assert run(null.requests()) == ()
+
+
+@settings(max_examples=15, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@given(rows=st.lists(ROWS, max_size=12), cuts=st.lists(st.integers(0, 12), max_size=4))
+def test_a_log_loads_equal_whatever_was_appended_together(
+    tmp_path_factory: pytest.TempPathFactory,
+    rows: list[tuple[Role, Payload]],
+    cuts: list[int],
+) -> None:
+    """S01, S04: the partition into batches leaves no trace."""
+    folder = tmp_path_factory.mktemp("partitions")
+    chunks = [chunk(f"c{n}", data, role=role) for n, (role, data) in enumerate(rows)]
     edges = [0, *sorted(min(cut, len(chunks)) for cut in cuts), len(chunks)]
     loads: list[LoadedSession] = []
-    memory = MemoryLog(now_ms=lambda: 7, new_id=counter())
-    with open_log(folder) as log:
-        stores: list[TurnStore] = [
-            backend.session(new_tab(backend, folder)) for backend in (log, memory)
-        ]
-        with open_jsonl(folder / "sessions", stores[0].session_id) as jsonl:
-            for store in (*stores, jsonl):
-                for start, end in pairwise(edges):
-                    run(store.append(chunks[start:end]))
-                loads.append(run(store.load()))
-        with open_jsonl(folder / "sessions", stores[0].session_id) as reopened:
-            loads.append(run(reopened.load()))
-    assert [_said(one) for one in loads] == [_said(loads[0])] * 4
+    memories = [MemoryLog(now_ms=lambda: 7, new_id=counter()) for _ in range(2)]
+    with (
+        open_jsonl(folder / "one", "tab") as whole,
+        open_jsonl(folder / "some", "tab") as cut,
+        open_log(folder) as log,
+    ):
+        for store, pieces in (
+            (log.session(new_tab(log, folder)), edges),
+            (whole, [0, len(chunks)]),
+            (cut, edges),
+            (memories[0].session(new_tab(memories[0], folder)), [0, len(chunks)]),
+            (memories[1].session(new_tab(memories[1], folder)), edges),
+        ):
+            for start, end in pairwise(pieces):
+                run(store.append(chunks[start:end]))
+            loads.append(run(store.load()))
+    assert [_said(one) for one in loads] == [_said(loads[0])] * 5
+
+
+def _receipt(receipt: Receipt | None) -> object:
+    """What a receipt says, without times and the conversation's id."""
+    if receipt is None:
+        return None
+    rows = [(row.id, row.seq, row.role, row.data, row.step, row.stamp) for row in receipt.chunks]
+    requests = [one.id for one in receipt.requests]
+    return (receipt.base_revision, receipt.revision, rows, requests)
 
 
 def _said(loaded: LoadedSession) -> list[list[tuple[str, int, str, Payload]]]:

@@ -49,6 +49,45 @@ asyncio.run(main())
 """
 
 
+RIVAL = """
+import asyncio, sys
+from pathlib import Path
+from tests.unit.store.builders import chunk
+from desktop.core.errors import LeaseHeld
+from desktop.store.jsonl import FSJSONLStore
+
+async def main():
+    store = FSJSONLStore(Path(sys.argv[1]), "s", now_ms=lambda: 1)
+    for n in range(60):
+        name = f"{sys.argv[2]}-{n}"
+        try:
+            rows = [chunk(f"{name}/{k}", "x" * 5_000, role="assistant") for k in range(3)]
+            await store.append(rows)
+            print("kept", name)
+        except LeaseHeld as error:
+            print("refused", error)
+
+asyncio.run(main())
+"""
+
+BATCH_WRITER = """
+import asyncio, sys
+from pathlib import Path
+from tests.unit.store.builders import chunk
+from desktop.store.jsonl import FSJSONLStore
+
+async def main():
+    store = FSJSONLStore(Path(sys.argv[1]), "s", now_ms=lambda: 1)
+    await store.acquire_lease()
+    await store.append([chunk(f"after-{sys.argv[2]}-alive")])
+    batch = [chunk(f"{sys.argv[2]}-{n}", "x" * 200_000, role="assistant") for n in range(200)]
+    print(flush=True)
+    await store.append(batch)
+
+asyncio.run(main())
+"""
+
+
 @asynccontextmanager
 async def opened(
     folder: Path, name: str = "s", report: Callable[[str], None] | None = None
@@ -147,7 +186,8 @@ def test_s09_a_file_cut_anywhere_keeps_its_whole_lines_and_goes_on(
     """S09, F-S02: the cut piece is set aside byte for byte, and reported once."""
     folder = tmp_path_factory.mktemp("cut")
     file = folder / "s.jsonl"
-    append(folder, *answers("a", "b", "c", "d"))
+    for one in answers("a", "b", "c", "d"):
+        append(folder, one)
     whole = file.read_bytes()
     size = data.draw(st.integers(0, len(whole)))
     nuls = data.draw(st.sampled_from([0, 1, 1206]))
@@ -165,6 +205,75 @@ def test_s09_a_file_cut_anywhere_keeps_its_whole_lines_and_goes_on(
     assert len(reports) == len(torn)
     assert file.read_bytes().startswith(whole[:good])
     assert all(one.name in report for one, report in zip(torn, reports, strict=True))
+
+
+def test_s04_a_batch_cut_at_any_byte_is_whole_or_not_there(tmp_path: Path) -> None:
+    """S04, S09, F-S02: what is left of it is set aside byte for byte, and reported once."""
+    source = tmp_path / "whole"
+    append(source, *answers("before"))
+    begin = (source / "s.jsonl").stat().st_size
+    append(source, *answers("a", "b", "c"))
+    whole = (source / "s.jsonl").read_bytes()
+    for size in range(begin, len(whole) + 1):
+        folder = tmp_path / str(size)
+        folder.mkdir()
+        file = folder / "s.jsonl"
+        file.write_bytes(whole[:size])
+        # The last byte is the newline behind a record that is whole without it.
+        batch = ["a", "b", "c"] if size >= len(whole) - 1 else []
+        reports: list[str] = []
+        assert ids(load(folder, reports)) == ["before", *batch]
+        assert file.read_bytes() == whole[:size]
+        append(folder, *answers("after"), reports=reports)
+        loaded = load(folder, reports)
+        assert ids(loaded) == ["before", *batch, "after"]
+        assert [row.seq for row in loaded.chunks] == list(range(1, len(batch) + 3))
+        torn = [one.read_bytes() for one in folder.glob("s.jsonl.torn-*")]
+        is_torn = begin < size < len(whole) - 1
+        assert torn == [whole[begin:size]] * is_torn
+        assert len(reports) == is_torn
+
+
+def test_s04_a_file_of_before_the_batches_keeps_every_whole_line(folder: Path, file: Path) -> None:
+    """Its lines do not say what was written together."""
+    append(folder, *answers("a", "b", "c"))
+    lines = [json.loads(line) for line in file.read_bytes().split(b"\n")[:-1]]
+    for line in lines:
+        line.pop("more", None)
+    old = b"".join(json.dumps(line).encode() + b"\n" for line in lines)
+    file.write_bytes(old[:-20])
+    append(folder, *answers("d"))
+    assert ids(load(folder)) == ["a", "b", "d"]
+
+
+@pytest.mark.parametrize("torn", [1, 2])
+def test_a_torn_batch_that_an_older_nacre_went_on_behind_hides_no_row(
+    folder: Path, file: Path, torn: int
+) -> None:
+    append(folder, *answers("a", "b", "c"))
+    lines = file.read_bytes().split(b"\n")
+    later = (
+        lines[1].replace(b'"id":"a","seq":1,', b'"id":"later","seq":9,').replace(b',"more":2', b"")
+    )
+    file.write_bytes(b"\n".join([*lines[: torn + 1], later, b""]))
+    assert ids(load(folder)) == [*["a", "b"][:torn], "later"]
+    append(folder, *answers("d"))
+    assert ids(load(folder)) == [*["a", "b"][:torn], "later", "d"]
+
+
+@pytest.mark.parametrize("place", [1, 2, 3])
+def test_c12_a_damaged_line_inside_of_a_batch_hides_no_other(
+    folder: Path, file: Path, place: int
+) -> None:
+    append(folder, *answers("a", "b", "c"))
+    append(folder, *answers("d"))
+    lines = file.read_bytes().split(b"\n")
+    lines[place] = b"}{"
+    file.write_bytes(b"\n".join(lines))
+    names = ["a", "b", "c", "d"]
+    del names[place - 1]
+    loaded = load(folder)
+    assert (ids(loaded), loaded.damaged) == (names, 1)
 
 
 @pytest.mark.parametrize("nuls", [0, 1206])
@@ -323,7 +432,7 @@ def test_a_damaged_header_hides_no_row(folder: Path, file: Path) -> None:
 def test_a_row_that_stands_there_twice_is_told_once_and_read_once(folder: Path, file: Path) -> None:
     append(folder, *answers("a", "b"))
     with file.open("ab") as end:
-        end.write(file.read_bytes().split(b"\n")[1] + b"\n")
+        end.write(file.read_bytes().split(b"\n")[2] + b"\n")
     loaded = load(folder)
     assert (ids(loaded), loaded.damaged) == (["a", "b"], 1)
 
@@ -360,21 +469,25 @@ def test_everything_is_there_again_for_the_next_process(folder: Path) -> None:
     with_store(folder, second)
 
 
-def test_a_message_whose_row_was_cut_off_still_waits(folder: Path, file: Path) -> None:
-    """C05: taken out of the queue only with its row."""
+def test_s04_messages_leave_the_queue_together_with_their_rows(folder: Path, file: Path) -> None:
+    """C05: cut off anywhere in that write, all of them still wait and none is a row."""
 
-    async def take(store: FSJSONLStore) -> None:
+    async def wait(store: FSJSONLStore) -> None:
         for n in range(2):
             await store.enqueue(QueuedMessage(f"m{n}", "s", f"text {n}", n))
-        await store.take_queued(turn_id="t", step=0, stamp=STAMP)
 
-    with_store(folder, take)
-    lines = file.read_bytes().split(b"\n")
-    place = next(n for n, line in enumerate(lines) if b'"row"' in line and b'"m1"' in line)
-    file.write_bytes(b"\n".join(lines[: place + 1])[:-5])
-    assert ids(load(folder)) == ["m0"]
-    waiting = with_store(folder, lambda store: store.queued())
-    assert [one.id for one in waiting] == ["m1"]
+    with_store(folder, wait)
+    begin = file.stat().st_size
+    with_store(folder, lambda store: store.take_queued(turn_id="t", step=0, stamp=STAMP))
+    whole = file.read_bytes()
+    for size in (*range(begin, len(whole) - 1, 7), len(whole) - 2):
+        file.write_bytes(whole[:size])
+        assert ids(load(folder)) == []
+        waiting = with_store(folder, lambda store: store.queued())
+        assert [one.id for one in waiting] == ["m0", "m1"]
+    file.write_bytes(whole)
+    assert ids(load(folder)) == ["m0", "m1"]
+    assert with_store(folder, lambda store: store.queued()) == ()
 
 
 def test_s10_a_second_holder_is_refused_with_a_sentence(folder: Path, file: Path) -> None:
@@ -412,6 +525,35 @@ def test_s10_two_that_take_turns_see_each_others_rows(folder: Path) -> None:
             assert ids(await first.load()) == [f"r{n}" for n in range(6)]
 
     run(work())
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="reads the lock's error words")
+def test_s10_c14_processes_that_append_to_one_file_leave_every_line_whole(
+    folder: Path, file: Path
+) -> None:
+    """S10, C14: each append is refused with a word or in the file, in its own place."""
+    append(folder, *answers("first"))
+    writers = [
+        subprocess.Popen(
+            [sys.executable, "-c", RIVAL, str(folder), name],
+            stdout=subprocess.PIPE,
+            text=True,
+            cwd=Path(__file__).parents[3],
+        )
+        for name in ("one", "two", "three")
+    ]
+    told = [line for writer in writers for line in writer.communicate()[0].splitlines()]
+    assert [writer.returncode for writer in writers] == [0, 0, 0]
+    kept = {line.removeprefix("kept ") for line in told if line.startswith("kept ")}
+    assert all(line.startswith(("kept ", "refused Another Nacre")) for line in told)
+    loaded = load(folder)
+    assert loaded.damaged == 0
+    assert [row.seq for row in loaded.chunks] == list(range(1, len(loaded.chunks) + 1))
+    assert {row.id.rpartition("/")[0] for row in loaded.chunks if "/" in row.id} == kept
+    assert len(loaded.chunks) == 1 + 3 * len(kept)
+    places = [row.id.rpartition("/")[0] for row in loaded.chunks[1:]]
+    assert all(len(set(places[n : n + 3])) == 1 for n in range(0, len(places), 3))
+    assert not list(folder.glob("*.torn-*"))
 
 
 def test_s10_a_tail_that_another_is_writing_is_left_alone_by_readers(
@@ -456,6 +598,38 @@ def test_c15_a_process_killed_while_it_appends_loses_nothing_it_was_told_is_kept
         last = max(int(name.partition("-")[0]) for name in started)
         assert started == sorted(started, key=lambda one: [int(p) for p in one.split("-")])
         kept = last + 1
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="SIGKILL")
+def test_s04_a_process_killed_in_the_middle_of_a_write_leaves_all_of_the_batch_or_nothing(
+    folder: Path, file: Path
+) -> None:
+    """S04, C15, F-S02: killed until a write was really cut in its middle."""
+    whole = 0
+    for attempt in range(40):
+        writer = subprocess.Popen(
+            [sys.executable, "-c", BATCH_WRITER, str(folder), str(attempt)],
+            stdout=subprocess.PIPE,
+            text=True,
+            cwd=Path(__file__).parents[3],
+        )
+        assert writer.stdout is not None
+        writer.stdout.readline()
+        begin = file.stat().st_size
+        while file.stat().st_size <= begin and writer.poll() is None:
+            pass
+        writer.send_signal(signal.SIGKILL)
+        writer.communicate()
+        before = ids(load(folder))
+        whole += f"{attempt}-0" in before
+        append(folder, *answers(f"after-{attempt}"))
+        assert ids(load(folder)) == [*before, f"after-{attempt}"]
+        counts = [name.partition("-")[0] for name in before if not name.startswith("after")]
+        assert len(counts) == whole * 200
+        if list(folder.glob("s.jsonl.torn-*")):
+            break
+    (torn,) = folder.glob("s.jsonl.torn-*")
+    assert b'"more":' in torn.read_bytes()
 
 
 def test_f_s02_a_lock_file_of_a_dead_process_does_not_block(folder: Path) -> None:
@@ -561,12 +735,26 @@ def test_a08_a_read_only_folder_is_read_and_not_written(folder: Path, file: Path
         folder.chmod(0o700)
 
 
+def test_a_file_that_was_cut_off_meanwhile_is_told_and_left_alone(folder: Path, file: Path) -> None:
+    async def work(store: FSJSONLStore) -> None:
+        await store.append(answers("a"))
+        await store.append(answers("b"))
+        whole = file.read_bytes()  # noqa: ASYNC240
+        file.write_bytes(whole[:-20])  # noqa: ASYNC240
+        with pytest.raises(StoreDamaged, match="was cut off while Nacre worked in it"):
+            await store.append(answers("c"))
+        assert file.read_bytes() == whole[:-20]  # noqa: ASYNC240
+
+    with_store(folder, work)
+
+
 def test_a_file_that_was_taken_away_is_told_and_not_begun_anew(folder: Path, file: Path) -> None:
     async def work(store: FSJSONLStore) -> None:
         await store.append(answers("a", "b"))
         file.rename(folder / "moved")  # noqa: ASYNC240
-        with pytest.raises(StoreDamaged, match="moved away"):
-            await store.append(answers("c"))
+        for attempt in (store.append(answers("c")), store.load(), store.acquire_lease()):
+            with pytest.raises(StoreError, match=f"kept in the file {file}, which is not there"):
+                await attempt
         assert not file.exists()  # noqa: ASYNC240
         (folder / "moved").rename(file)
         assert (await store.append(answers("c"))).chunks[0].seq == 3

@@ -122,21 +122,43 @@ def dump(data: Path) -> list[str]:
         return list(connection.iterdump())
 
 
-def test_five_thousand_agents_with_one_corrupt_are_all_but_one(
-    log: Log, data: Path, tmp_path: Path
+def test_P03_five_thousand_agents_with_one_corrupt_are_all_but_one(
+    log: Log, data: Path, tmp_path: Path, place: Path
 ) -> None:
-    """P03: and the one is named with its reason."""
+    """The one is named with its reason, a copy was made, nothing runs, and once is enough."""
+    own = new_tab(log, place)
     source = write_folder(tmp_path / "source", places=tmp_path / "places", agents=5000)
     broken = source / "agents" / "3" / "agent-00010.json"
+    whole = broken.read_bytes()
     broken.write_text('{"id": "half', encoding="utf-8")
 
     report = take(log, source)
 
     assert report.agents == Taken(4999, 0)
-    assert counts(data)["tabs"] == counts(data)["agent_snapshots"] == 4999
+    assert counts(data)["tabs"] == counts(data)["agent_snapshots"] + 1 == 5000
     [(path, entry, reason)] = reasons(report)
     assert (path, entry) == ("agents/3/agent-00010.json", "")
     assert reason.startswith("is not JSON: ")
+    assert report.copy is not None and copies(data) == [report.copy]
+    with closing(sqlite3.connect(report.copy)) as copy:
+        assert copy.execute("select id from tabs").fetchall() == [(own,)]
+    states = rows(
+        data,
+        "select distinct lifecycle, json_extract(persistence_json, '$.legacyStatus') as status"
+        " from agent_snapshots",
+    )
+    assert len(states) > 2
+    assert all((one["lifecycle"] == "idle") == (one["status"] == "idle") for one in states)
+    assert {one["lifecycle"] for one in states} <= {"idle", "closed"}
+    view = run(log.catalogue.view())
+    assert len(view.tabs) == 5000 and sum(one.is_open for one in view.tabs) == 1
+
+    before = dump(data)
+    assert take(log, source).agents == Taken(0, 4999)
+    assert dump(data) == before
+    broken.write_bytes(whole)
+    assert take(log, source).agents == Taken(1, 4999)
+    assert counts(data)["tabs"] == 5001
 
 
 def test_titles_times_kinds_and_archived_states_are_kept(

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from sqlalchemy import Connection
 
-from desktop.core.chunks import Text, ToolResult
+from desktop.core.chunks import System, Text, ToolResult
 from desktop.core.errors import StoreError
 from desktop.core.status import QueuedMessage
 from desktop.store import sweeping
@@ -59,7 +59,8 @@ def _purge(folder: Path, tab: str) -> None:
 
 
 def _sweep(log: Log) -> tuple[int, int]:
-    return run(sweeping.sweep(log._lanes, log._blobs))  # pyright: ignore[reportPrivateUsage]
+    swept = run(sweeping.sweep(log._lanes, log._blobs))  # pyright: ignore[reportPrivateUsage]
+    return swept.count, swept.freed
 
 
 def test_a_blob_goes_with_its_last_reference(log: Log, tab: str, tmp_path: Path) -> None:
@@ -110,6 +111,27 @@ def test_a_row_that_comes_while_the_log_is_looked_through_keeps_its_blob(
     monkeypatch.setattr(sweeping, "mark", mark_and_more)
     assert _sweep(log) == (0, 0)
     assert list(_blobs(tmp_path)) == ["again"]
+
+
+def test_emptying_the_bin_takes_the_blobs_along(log: Log, tab: str, tmp_path: Path) -> None:
+    """U08: without being asked, in an idle moment."""
+    run(log.session(tab).append([chunk("a", _attached("gone")), chunk("b", _attached("forked"))]))
+    run(log.session(tab).append([chunk("e", System("turn_end"), role="system")]))
+    while run(log.upkeep.tidy()):
+        pass
+    fork = run(log.catalogue.fork_tab(tab, at_seq=3))
+    run(log.session(tab).append([chunk("c", _attached("late"), turn="turn-2")]))
+    assert len(_blobs(tmp_path)) == 3
+    run(log.catalogue.trash_tab(tab))
+    run(log.catalogue.purge_tab(tab))
+    while run(log.upkeep.tidy()):
+        pass
+    assert sorted(_blobs(tmp_path)) == ["forked", "gone"]  # the fork reads them
+    run(log.catalogue.trash_tab(fork.id))
+    run(log.catalogue.purge_tab(fork.id))
+    while run(log.upkeep.tidy()):
+        pass
+    assert _blobs(tmp_path) == {}
 
 
 def test_content_that_is_kept_again_counts_as_young(log: Log, tab: str, tmp_path: Path) -> None:

@@ -296,11 +296,19 @@ INSERT INTO catalogue_revision(id, revision) VALUES (1, 0)
 """
 
 
+# So many columns of a legacy `tabs` are enough to know it by.
+LEGACY_TABS = {"id", "key_id", "model_id", "status"}
+
+
 def upgrade() -> None:
     connection = op.get_bind()
-    if "messages" in sa.inspect(connection).get_table_names():
+    inspector = sa.inspect(connection)
+    tables = inspector.get_table_names()
+    if "messages" in tables:
         connection.exec_driver_sql("DROP TABLE messages")
         connection.exec_driver_sql("DROP TABLE IF EXISTS tabs")
+    elif "tabs" in tables and {one["name"] for one in inspector.get_columns("tabs")} >= LEGACY_TABS:
+        connection.exec_driver_sql("DROP TABLE tabs")
     for script in (KEPT_TABLES, TABLES, SEARCH):
         for statement in script.split(";\n\n"):
             connection.exec_driver_sql(statement)

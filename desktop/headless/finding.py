@@ -1,0 +1,132 @@
+"""Finds rows wherever a conversation is kept: first in the database, then in the files.
+
+The files are looked through one after the other, the conversation with the newest message first,
+a slice a call, so that a search can be shown as it goes and stopped at any moment.
+"""
+
+import asyncio
+import threading
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, replace
+from functools import partial
+from pathlib import Path
+
+from desktop.core.chunks import Role, Type
+from desktop.core.errors import StoreError
+from desktop.core.records import SearchHit, SearchPage, SearchPlace, Tab
+from desktop.store import jsonl_search, search
+from desktop.store.jsonl_search import Sought
+from desktop.store.lanes import CLOSED
+from desktop.store.log import Log
+
+_END = -1  # as a file's ordinal: from its end
+
+
+@dataclass(frozen=True, slots=True)
+class FileOf:
+    """A conversation that is kept as a file, and the folder that it works in."""
+
+    tab: Tab
+    path: Path
+    directory: str
+
+
+class Finder:
+    """A Search. `report` gets a sentence about each file that can't be looked at."""
+
+    def __init__(self, log: Log, *, report: Callable[[str], None]) -> None:
+        self._log = log
+        self._report = report
+        self._thread = ThreadPoolExecutor(1, thread_name_prefix="nacre-file-search")
+
+    async def find(
+        self,
+        text: str,
+        *,
+        limit: int,
+        place: SearchPlace | None = None,
+        workspace_id: int | None = None,
+        role: Role | None = None,
+        type_: Type | None = None,
+    ) -> SearchPage:
+        query = search.parse(text)
+        if not query.words or limit < 1:
+            return SearchPage()
+        if place is None or not place.file:
+            page = await self._log.search.find(
+                text, limit=limit, place=place, workspace_id=workspace_id, role=role, type_=type_
+            )
+            if page.next is not None:
+                return page
+            return replace(page, next=_first(await self.files(workspace_id)))
+        stop = threading.Event()
+        sought = Sought(query, limit, role, type_, stopped=stop.is_set)
+        try:
+            return await self._look(sought, place, await self.files(workspace_id))
+        finally:
+            stop.set()  # of one that was cancelled
+
+    async def files(self, workspace_id: int | None = None) -> Sequence[FileOf]:
+        """The conversations that are kept as files, the one with the newest message first."""
+        homes = await self._log.homes.elsewhere()
+        if not homes:
+            return ()
+        view = await self._log.catalogue.view()
+        directories = {one.id: one.directory for one in view.workspaces}
+        tabs = [
+            tab for tab in view.tabs if tab.id in homes and workspace_id in (None, tab.workspace_id)
+        ]
+        tabs.sort(key=lambda tab: (tab.last_message_at or tab.created_at, tab.id), reverse=True)
+        return [
+            FileOf(tab, folder / f"{tab.id}.jsonl", directories.get(tab.workspace_id, ""))
+            for tab in tabs
+            if (folder := homes[tab.id].folder) is not None
+        ]
+
+    def close(self) -> None:
+        """A look on its way is finished first."""
+        self._thread.shutdown(wait=True)
+
+    async def _look(
+        self, sought: Sought, place: SearchPlace, files: Sequence[FileOf]
+    ) -> SearchPage:
+        at = next((n for n, one in enumerate(files) if one.tab.id == place.file), None)
+        if at is None:
+            return SearchPage()
+        file, after = files[at], _first(files[at + 1 :])
+        before = None if place.ordinal == _END else place.ordinal
+        look = partial(jsonl_search.look, file.path, file.tab.id, sought, before=before)
+        try:
+            hits = await self._run(look)
+        except StoreError as error:
+            self._report(f"“{file.tab.title or file.tab.id}” was not looked at: {error}")
+            return SearchPage(next=after)
+        return SearchPage(
+            tuple(
+                SearchHit(
+                    ordinal=found.key,
+                    tab_id=file.tab.id,
+                    title=file.tab.title,
+                    directory=file.directory,
+                    seq=row.seq,
+                    role=row.role,
+                    type=row.type,
+                    created_at=row.created_at,
+                    snippet=found.snippet,
+                    marks=found.marks,
+                )
+                for row, found in hits.found
+            ),
+            after if hits.before is None else SearchPlace(hits.before, file=file.tab.id),
+        )
+
+    async def _run(self, look: Callable[[], jsonl_search.Hits]) -> jsonl_search.Hits:
+        try:
+            return await asyncio.wrap_future(self._thread.submit(look))
+        except RuntimeError as error:
+            raise StoreError(CLOSED) from error
+
+
+def _first(files: Sequence[FileOf]) -> SearchPlace | None:
+    return SearchPlace(_END, file=files[0].tab.id) if files else None

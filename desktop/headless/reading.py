@@ -1,0 +1,98 @@
+"""Reads pages wherever a conversation is kept, so that no view has to know where that is."""
+
+import asyncio
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any, TypeVar
+
+from desktop.core.errors import StoreError
+from desktop.core.records import Page
+from desktop.store.blobs import Blobs
+from desktop.store.homes import Home
+from desktop.store.jsonl_pages import FSJSONLPages
+from desktop.store.lanes import CLOSED
+from desktop.store.log import Log
+
+T = TypeVar("T")
+
+
+class Pages:
+    """A LogReader. `is_unkept` knows the conversations of this process that are kept nowhere."""
+
+    def __init__(self, log: Log, *, is_unkept: Callable[[str], bool]) -> None:
+        self._log = log
+        self._is_unkept = is_unkept
+        self._files: dict[tuple[str, Path], FSJSONLPages] = {}
+        self._thread = ThreadPoolExecutor(1, thread_name_prefix="nacre-file-reader")
+
+    async def page(
+        self,
+        tab_id: str,
+        *,
+        limit: int,
+        before: int | None = None,
+        after: int | None = None,
+        around: int | None = None,
+    ) -> Page:
+        if self._is_unkept(tab_id):
+            return Page(rows=(), total=0, has_older=False, has_newer=False, revision=0)
+        file = await self._file(tab_id)
+        if file is None:
+            return await self._log.reader.page(
+                tab_id, limit=limit, before=before, after=after, around=around
+            )
+        return await self._run(
+            lambda: file.page(limit=limit, before=before, after=after, around=around)
+        )
+
+    async def revision(self, tab_id: str) -> int:
+        if self._is_unkept(tab_id):
+            return 0
+        file = await self._file(tab_id)
+        if file is None:
+            return await self._log.reader.revision(tab_id)
+        return await self._run(file.revision)
+
+    async def blob_path(self, sha256: str) -> Path | None:
+        found = await self._log.reader.blob_path(sha256)
+        if found is not None:
+            return found
+        homes = (await self._log.homes.elsewhere()).values()
+        kept = [Blobs(folder / "blobs") for home in set(homes) if (folder := home.folder)]
+        return await self._run(lambda: next(filter(None, (one.path(sha256) for one in kept)), None))
+
+    async def doctor(self) -> dict[str, Any]:
+        """What is wrong with the conversations that are kept as files, as JSON values."""
+        count = 0
+        faults: dict[str, str] = {}
+        for tab_id in await self._log.homes.elsewhere():
+            count += 1
+            try:
+                file = await self._file(tab_id)
+                fault = await self._run(file.fault) if file is not None else ""
+            except StoreError as error:
+                fault = str(error)
+            if fault:
+                faults[tab_id] = fault
+        return {"ok": not faults, "conversations": count, "faults": faults}
+
+    def close(self) -> None:
+        """Pages on their way are finished first."""
+        self._thread.shutdown(wait=True)
+
+    async def _file(self, tab_id: str) -> FSJSONLPages | None:
+        """The pages of a conversation that is kept as a file; asked anew, for it may be moved."""
+        home: Home = await self._log.homes.of(tab_id)
+        if home.folder is None:
+            return None
+        key = (tab_id, home.folder)
+        if key not in self._files:
+            self._files[key] = FSJSONLPages(home.folder, tab_id)
+        return self._files[key]
+
+    async def _run(self, work: Callable[[], T]) -> T:
+        try:
+            return await asyncio.wrap_future(self._thread.submit(work))
+        except RuntimeError as error:
+            raise StoreError(CLOSED) from error
