@@ -12,26 +12,20 @@ import subprocess
 import sys
 import tempfile
 import time
-from argparse import ArgumentParser, Namespace
 from contextlib import closing
 from pathlib import Path
 from statistics import quantiles
 
 from desktop.store.log import Log
 from desktop.store.purging import Purging
-from tests.bench import Figure
+from tests.bench import Figure, Options
 from tests.bench._corpus import made, open_log
 
-ROWS = 300_000
 GOAL_MS = 50
 ROOT = Path(__file__).parents[2]
 
 
-def add_options(parser: ArgumentParser) -> None:
-    parser.add_argument("--purge-rows", type=int, default=ROWS, help="rows to purge")
-
-
-def figures(options: Namespace) -> list[Figure]:
+def figures(options: Options) -> list[Figure]:
     with tempfile.TemporaryDirectory(prefix="nacre-bench-") as folder:
         corpus = made(Path(folder), options.purge_rows)
         _settle(corpus.folder / "nacre.db")
