@@ -126,7 +126,13 @@ class Layers:
 
     def desk(self, window: MainWindow) -> Desk:
         """What carries out the window's wishes."""
-        return Desk(self.doors(), area=window.area, tasks=self._tasks, window=window)
+        return Desk(
+            self.doors(),
+            area=window.area,
+            tasks=self._tasks,
+            theme=self._theme,
+            window=window,
+        )
 
     def make_page(self, tab_id: str) -> ConversationPage:
         """The page of one conversation."""

@@ -87,7 +87,7 @@ def choose_endpoint(environment: Mapping[str, str], setting: str) -> Endpoint:
         return Endpoint(_address(named, f"The variable {URL_VARIABLE}"), "environment")
     if setting.strip():
         return Endpoint(_address(setting, "The setting “Server address”"), "settings")
-    return PROVIDERS_OWN
+    return Endpoint(PROVIDER_URL, "provider")
 
 
 async def resolve(environment: Mapping[str, str], keys: Keys, *, endpoint: Endpoint) -> Credential:

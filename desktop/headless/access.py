@@ -136,13 +136,12 @@ class LiveAccess:
             credential, problem = Credential(endpoint, "none"), str(error)
         if this_one != self._loads:
             return
-        self._listed = ()
-        previous, self._in_force = (
-            self._in_force,
-            _InForce(credential, self._model(endpoint, credential), problem),
-        )
-        if previous is not None:
-            await previous.model.close()
+        previous = self._in_force
+        if previous is None or (previous.credential, previous.problem) != (credential, problem):
+            self._listed = ()
+            self._in_force = _InForce(credential, self._model(endpoint, credential), problem)
+            if previous is not None:
+                await previous.model.close()
         for changed in tuple(self._listeners):
             changed()
 

@@ -6,7 +6,7 @@ an attachment, so that the field stays quick (SPEC U07). Knows nothing of agents
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from PySide6.QtCore import QMimeData, Qt, QTimer, Signal
@@ -127,10 +127,10 @@ class AttachmentChip(QFrame):
         row = QHBoxLayout(self)
         row.setContentsMargins(theme.space_8, 0, 0, 0)
         row.setSpacing(theme.space_4)
-        text = str(attachment["text"])
+        text = str(attachment.get("text", ""))
         about = self.tr("{name} · {size} · about {tokens} tokens").format(
             name=attachment["name"],
-            size=words.size(int(attachment["size"])),
+            size=words.size(int(attachment.get("size", 0))),
             tokens=words.tokens(len(text) // 4),
         )
         row.addWidget(QLabel(about, self))
@@ -187,6 +187,19 @@ class Composer(QFrame):
         cursor.insertText(text)
         self.field.moveCursor(cursor.MoveOperation.End)
 
+    def refill(self, text: str, attachments: Sequence[Mapping[str, Any]]) -> None:
+        """Puts another message into the field, with its attachments."""
+        for chip in list(self._chips):
+            self._remove_chip(chip)
+        self.set_text(text)
+        for one in attachments:
+            self._add_chip(dict(one))
+
+    def show_editing(self, editing: bool) -> None:
+        """While an earlier message is edited the button sends that, whatever runs."""
+        self._editing = editing
+        self._refresh()
+
     def attachments(self) -> list[dict[str, Any]]:
         return [chip.attachment for chip in self._chips]
 
@@ -205,6 +218,9 @@ class Composer(QFrame):
             "text": text,
             "size": len(data),
         }
+        self._add_chip(attachment)
+
+    def _add_chip(self, attachment: dict[str, Any]) -> None:
         chip = AttachmentChip(attachment, self._theme, self)
         chip.removed.connect(lambda: self._remove_chip(chip))
         self._chips.append(chip)
@@ -286,6 +302,7 @@ class Composer(QFrame):
 
     def _build(self, theme: Theme) -> None:
         self._running = False
+        self._editing = False
         self._column = column = QVBoxLayout(self)
         column.setContentsMargins(theme.space_12, theme.space_8, theme.space_12, theme.space_8)
         column.setSpacing(theme.space_4)
@@ -369,9 +386,10 @@ class Composer(QFrame):
 
     def _refresh(self) -> None:
         filled = bool(self._chips) or not self.field.document().isEmpty()
-        self._send.setText(self.tr("Queue") if self._running else self.tr("Send"))
+        queues = self._running and not self._editing
+        self._send.setText(self.tr("Queue") if queues else self.tr("Send"))
         self._send.setEnabled(self._ready and filled)
-        stop_shown = self._running and not filled
+        stop_shown = queues and not filled
         self._one_place.setCurrentWidget(self._stop if stop_shown else self._send)
 
     def _cycle_mode(self) -> None:

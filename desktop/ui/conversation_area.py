@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from desktop.core.status import TabStatus
     from desktop.ui.composer import Composer
     from desktop.ui.conversation_page import ConversationPage
+    from desktop.ui.transcript.position import ViewState
     from desktop.ui.welcome import WelcomePage
 
 MakePage = Callable[[str], "ConversationPage"]
@@ -36,12 +37,19 @@ MakeWelcome = Callable[[], "WelcomePage"]
 
 
 class ConversationArea(QWidget):
-    """Emits what happens to tabs; the window carries it out. `shown(tab_id)`, '' for no tab."""
+    """Emits what happens to tabs; the window carries it out. `shown(tab_id)`, '' for no tab.
+
+    `moved(old, new, ViewState)`, `forked(old, new)` and `working` as a page's `Branching`.
+    """
 
     shown = Signal(str)
     closed = Signal(str)
     reordered = Signal(list)
     attach_wanted = Signal(object)
+    unarchive_wanted = Signal(str)
+    moved = Signal(str, str, object)
+    forked = Signal(str, str)
+    working = Signal(bool)
     key_wanted = Signal(str)
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
@@ -50,6 +58,8 @@ class ConversationArea(QWidget):
         self._make_page: MakePage | None = None
         self._models: tuple[ModelInfo, ...] = ()
         self._current = ""
+        self._last = ""
+        self._archived: frozenset[str] = frozenset()
         self.strip = TabStrip(self)
         self.new_page = NewPage(theme, self)
         self.welcome: WelcomePage | None = None
@@ -104,6 +114,9 @@ class ConversationArea(QWidget):
 
     def show_tabs(self, tabs: Sequence[Tab]) -> None:
         """The open conversations in the order of the strip."""
+        self._archived = frozenset(tab.id for tab in tabs if tab.archived_at is not None)
+        for page in self._pages.values():
+            page.show_archived(page.tab_id in self._archived)
         self.strip.blockSignals(True)
         self.strip.show_tabs(tabs)
         self.strip.blockSignals(False)
@@ -120,16 +133,10 @@ class ConversationArea(QWidget):
         """Brings a conversation into view."""
         if self._make_page is None or tab_id not in self.strip.tab_ids():
             return
-        page = self._pages.get(tab_id)
-        if page is None:
-            page = self._make_page(tab_id)
-            page.show_models(self._models)
-            page.attach_wanted.connect(lambda page=page: self.attach_wanted.emit(page.composer))
-            page.composer.key_wanted.connect(self.key_wanted)
-            self._pages[tab_id] = page
-            self._stack.addWidget(page)
-        self._leave_current()
-        self._current = tab_id
+        page = self._page_of(tab_id, self._make_page)
+        if self._current != tab_id:
+            self._leave_current()
+        self._current = self._last = tab_id
         self.strip.blockSignals(True)
         self.strip.show_current(tab_id)
         self.strip.blockSignals(False)
@@ -138,15 +145,68 @@ class ConversationArea(QWidget):
         page.composer.field.setFocus()
         self.shown.emit(tab_id)
 
+    def _page_of(self, tab_id: str, make_page: MakePage) -> ConversationPage:
+        page = self._pages.get(tab_id)
+        if page is None:
+            page = make_page(tab_id)
+            page.show_models(self._models)
+            page.show_archived(tab_id in self._archived)
+            page.attach_wanted.connect(lambda page=page: self.attach_wanted.emit(page.composer))
+            page.composer.key_wanted.connect(self.key_wanted)
+            page.unarchive_wanted.connect(lambda: self.unarchive_wanted.emit(tab_id))
+            page.branching.working.connect(self.working)
+            page.branching.moved.connect(lambda other, state: self.moved.emit(tab_id, other, state))
+            page.branching.forked.connect(lambda other: self.forked.emit(tab_id, other))
+            self._pages[tab_id] = page
+            self._stack.addWidget(page)
+        return page
+
+    async def take_place(self, old: str, tab: Tab, state: ViewState) -> None:
+        """Shows a conversation in the place of another, in the strip and on the screen.
+
+        The picture stands still until the rows of the new one are there.
+        """
+        before = self._pages.get(old)
+        if self._make_page is None or before is None:
+            return
+        reading = before.pane.view.hasFocus()
+        self._stack.setUpdatesEnabled(False)
+        try:
+            self.strip.blockSignals(True)
+            self.strip.replace(old, tab)
+            self.strip.blockSignals(False)
+            if tab.id in self._pages:
+                self._drop(tab.id)
+            page = self._page_of(tab.id, self._make_page)
+            page.pane.stand_at(state)
+            self.show_tab(tab.id)
+            self._drop(old)
+            if reading:
+                page.pane.view.setFocus()
+            await page.pane.until_placed()
+        finally:
+            self._stack.setUpdatesEnabled(True)
+
+    def show_last(self) -> None:
+        """Back to the conversation that was in view before."""
+        if self._last in self.strip.tab_ids():
+            self.show_tab(self._last)
+        else:
+            self.show_new()
+
+    def show_other(self, page: QWidget) -> None:
+        """A page that is no conversation, until one is looked at again."""
+        if self._stack.indexOf(page) < 0:
+            self._stack.addWidget(page)
+        self._show_no_tab(page)
+        page.setFocus()
+
     def show_new(self, workspace_id: int | None = None) -> None:
         """The page where a conversation begins."""
         if workspace_id:
             self.new_page.choose_workspace(int(workspace_id))
-        self._leave_current()
-        self._current = ""
-        self._stack.setCurrentWidget(self.new_page)
+        self._show_no_tab(self.new_page)
         self.new_page.composer.field.setFocus()
-        self.shown.emit("")
 
     def show_welcome(self) -> None:
         if self.welcome is None and self._make_welcome is not None:
@@ -154,10 +214,13 @@ class ConversationArea(QWidget):
             self._stack.addWidget(self.welcome)
         if self.welcome is None:
             return
+        self._show_no_tab(self.welcome)
+        self.welcome.begin()
+
+    def _show_no_tab(self, page: QWidget) -> None:
         self._leave_current()
         self._current = ""
-        self._stack.setCurrentWidget(self.welcome)
-        self.welcome.begin()
+        self._stack.setCurrentWidget(page)
         self.shown.emit("")
 
     def show_status(self, status: TabStatus) -> None:

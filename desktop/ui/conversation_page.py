@@ -20,8 +20,10 @@ from desktop.core.reducer import BlockOp
 from desktop.core.status import TabStatus
 from desktop.ui.activity import ActivityLine
 from desktop.ui.banner import Banner
+from desktop.ui.branching import Branching
 from desktop.ui.composer import Composer
 from desktop.ui.doors import Doors
+from desktop.ui.notice_bar import NoticeBar
 from desktop.ui.permission_bar import PermissionBar
 from desktop.ui.queue_bar import QueueBar
 from desktop.ui.tasks import Tasks
@@ -35,6 +37,7 @@ class ConversationPage(QWidget):
     """`tab_id` is fixed; `link_wanted(url)` for a click on a link."""
 
     attach_wanted = Signal()
+    unarchive_wanted = Signal()
 
     def __init__(
         self,
@@ -56,12 +59,28 @@ class ConversationPage(QWidget):
         self._sending = False
         self._last_prompt = ""
         self._dangling_shown = ""
+        self._archived = False
+        self._is_gone = False
+        self.archived_bar = NoticeBar(
+            theme, name="archivedBar", act=self.tr("Unarchive"), closable=False, parent=self
+        )
         self._recorded: set[str] = set()
         self.composer = Composer(theme, self)
         self.permission_bar = PermissionBar(theme, doors.rule_words, self)
         self.queue_bar = QueueBar(theme, self)
         self.activity = ActivityLine(now_ms, self)
         self.banner = Banner(theme, self)
+        self.edit_bar = NoticeBar(
+            theme, name="editBar", act=self.tr("Cancel"), closable=False, parent=self
+        )
+        self.branching = Branching(
+            tab_id,
+            doors=doors,
+            tasks=tasks,
+            pane=pane,
+            composer=self.composer,
+            bar=self.edit_bar,
+        )
         self._build(theme)
         self._wire()
         self._status = TabStatus(tab_id)
@@ -84,7 +103,9 @@ class ConversationPage(QWidget):
         """The transcript's own scope hears these."""
 
     def status(self, status: TabStatus) -> None:
-        """What the conversation does now."""
+        """What the conversation does now. A page that was closed meanwhile shows nothing."""
+        if self._is_gone:
+            return
         self._status = status
         if status.phase != "elsewhere":
             self._look_again.stop()
@@ -112,6 +133,14 @@ class ConversationPage(QWidget):
         self._recorded = {info.id for info in models if info.recorded}
         self.refresh_ready()
 
+    def show_archived(self, archived: bool) -> None:
+        """An archived conversation can be read; to write in it, it is taken out of the archive."""
+        if archived == self._archived:
+            return
+        self._archived = archived
+        self.archived_bar.say(self.tr("This conversation is archived.") if archived else "")
+        self.refresh_ready()
+
     def set_theme(self, theme: Theme) -> None:
         self.pane.set_theme(theme)
         self.composer.set_theme(theme)
@@ -119,6 +148,7 @@ class ConversationPage(QWidget):
     def enter(self) -> None:
         """The page comes into view."""
         self.pane.enter()
+        self.branching.refresh()
 
     def leave(self) -> None:
         """The page goes out of view; its rows are let go, its place is kept."""
@@ -126,6 +156,8 @@ class ConversationPage(QWidget):
 
     def close_page(self) -> None:
         """Ends everything of the page; the conversation itself goes on."""
+        self._is_gone = True
+        self.branching.close()
         self._unsubscribe()
         self._look_again.stop()
         self.pane.leave()
@@ -133,18 +165,25 @@ class ConversationPage(QWidget):
     def save_draft(self) -> None:
         """Keeps what is being written, in a task."""
         # The text as it is now: the page may be gone when the task runs.
-        self._tasks.start(self._keep(self.composer.text()), "save draft")
+        self._tasks.start(self._keep(self.branching.draft), "save draft")
 
     async def keep_draft(self) -> None:
         """Keeps what is being written; raises StoreError when it can't be kept."""
-        await self._keep(self.composer.text())
+        await self._keep(self.branching.draft)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         """Esc stops wherever on the page the focus is; the field has its say first."""
         if event.key() == Qt.Key.Key_Escape and not event.modifiers():
-            self.stop()
+            self.escape()
             return
         super().keyPressEvent(event)
+
+    def escape(self) -> None:
+        """Esc: out of an edit; where none is, the turn stops."""
+        if self.branching.editing:
+            self.branching.cancel()
+        else:
+            self.stop()
 
     def stop(self) -> None:
         if self._status.phase == "running":
@@ -161,6 +200,8 @@ class ConversationPage(QWidget):
 
     async def _open(self) -> None:
         draft = await self._doors.catalogue.draft(self.tab_id)
+        if self._is_gone:
+            return
         if draft and not self.composer.text():
             self.composer.set_text(draft)
         self.status(await self._doors.commands.open(self.tab_id))
@@ -184,16 +225,31 @@ class ConversationPage(QWidget):
 
     async def _send_now(self, text: str, attachments: list[dict[str, Any]]) -> None:
         """The field is emptied only once the message is durable; otherwise it keeps the text."""
+        editing = self.branching.editing
         try:
-            await self._doors.commands.send(self.tab_id, text, attachments)
+            if editing:
+                await self.branching.send_edit(text, attachments)
+            else:
+                await self._doors.commands.send(self.tab_id, text, attachments)
         except NacreError as error:
+            if self._is_gone:
+                raise
             self.banner.say(str(error), error.detail)
             return
         finally:
             self._sending = False
-            self.refresh_ready()
+            if not self._is_gone:
+                self.refresh_ready()
+        if self._is_gone:
+            return
         self.banner.say("")
-        self._dangling_shown = ""
+        offered, self._dangling_shown = self._dangling_shown, ""
+        if editing:
+            # What was edited is what was offered: it has been answered for.
+            if offered and self.composer.text() == offered:
+                self.composer.clear()
+            self.save_draft()
+            return
         if self.composer.text() == text:
             self.composer.clear()
             self.save_draft()
@@ -239,6 +295,8 @@ class ConversationPage(QWidget):
         )
         if self._status.phase == "elsewhere":
             self.composer.show_ready(False, self.tr("This conversation runs in another window"))
+        elif self._archived:
+            self.composer.show_ready(False, self.tr("Unarchive the conversation to write in it"))
         elif is_missed:
             self.composer.show_ready(False, self.tr("No key can be used now"))
         else:
@@ -261,7 +319,14 @@ class ConversationPage(QWidget):
         inner = QVBoxLayout(middle)
         inner.setContentsMargins(0, 0, 0, 0)
         inner.setSpacing(theme.space_8)
-        for widget in (self.activity, self.permission_bar, self.queue_bar, self.composer):
+        for widget in (
+            self.activity,
+            self.permission_bar,
+            self.queue_bar,
+            self.archived_bar,
+            self.edit_bar,
+            self.composer,
+        ):
             inner.addWidget(widget)
         foot.addStretch(1)
         foot.addWidget(middle, 100)
@@ -270,7 +335,8 @@ class ConversationPage(QWidget):
 
     def _wire(self) -> None:
         self.composer.send_wanted.connect(self._send)
-        self.composer.stop_wanted.connect(self.stop)
+        self.composer.stop_wanted.connect(self.escape)
+        self.archived_bar.acted.connect(self.unarchive_wanted)
         self.composer.recall_wanted.connect(self._recall)
         self.composer.attach_wanted.connect(self.attach_wanted)
         self.composer.draft_changed.connect(self.save_draft)

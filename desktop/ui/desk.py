@@ -4,7 +4,7 @@ Loaded once the log is open. Each wish is a task; its error is shown by whoever 
 desk changes the catalogue and brings pages into view; it decides nothing about turns.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from PySide6.QtCore import QObject, Signal
@@ -16,7 +16,10 @@ from desktop.ui.attaching import read_attachment
 from desktop.ui.composer import Composer
 from desktop.ui.conversation_area import ConversationArea
 from desktop.ui.doors import Doors
+from desktop.ui.putting_away import PuttingAway
 from desktop.ui.tasks import Tasks
+from desktop.ui.theme import Theme
+from desktop.ui.transcript.position import ViewState
 from desktop.ui.welcome import WelcomePage
 
 
@@ -30,7 +33,13 @@ class Desk(QObject):
     settings_wanted = Signal()
 
     def __init__(
-        self, doors: Doors, *, area: ConversationArea, tasks: Tasks, window: QWidget
+        self,
+        doors: Doors,
+        *,
+        area: ConversationArea,
+        tasks: Tasks,
+        theme: Callable[[], Theme],
+        window: QWidget,
     ) -> None:
         super().__init__(window)
         self.doors = doors
@@ -40,6 +49,15 @@ class Desk(QObject):
         self._tabs: tuple[Tab, ...] = ()
         self._closed: list[str] = []
         self._unsent: dict[int, str] = {}
+        self._archived_open: set[str] = set()
+        self.putting_away = PuttingAway(doors, area=area, tasks=tasks, theme=theme, window=window)
+        self.putting_away.look_wanted.connect(self.open_tab)
+        self.loaded.connect(self.putting_away.show)
+        self._held = 0
+        area.moved.connect(self._move_to)
+        area.forked.connect(self._show_fork)
+        area.working.connect(self._hold)
+        area.unarchive_wanted.connect(self.putting_away.unarchive_tab)
         area.connect_welcome(self._make_welcome)
         area.key_wanted.connect(self._help_with_key)
         doors.unlocking.changed.connect(self.reachable)
@@ -50,6 +68,16 @@ class Desk(QObject):
     def tab(self, tab_id: str) -> Tab | None:
         """A conversation's metadata, as last read."""
         return next((tab for tab in self._tabs if tab.id == tab_id), None)
+
+    def open_tabs(self) -> list[Tab]:
+        """The conversations of the strip in their order. An archived one only when the person
+        opened it to look at it."""
+        shown = [
+            tab
+            for tab in self._tabs
+            if tab.is_open and (tab.archived_at is None or tab.id in self._archived_open)
+        ]
+        return sorted(shown, key=lambda tab: tab.position)
 
     def show(self, view: CatalogueView) -> None:
         """The catalogue as it is now."""
@@ -65,7 +93,14 @@ class Desk(QObject):
         self._tasks.start(self._load_models(), "load models")
 
     async def _load(self) -> None:
-        self.show(await self.doors.catalogue.view())
+        if not self._held:
+            self.show(await self.doors.catalogue.view())
+
+    def _hold(self, held: bool) -> None:
+        """While a fork takes a place in the strip, nothing in between is shown."""
+        self._held += 1 if held else -1
+        if not self._held:
+            self.refresh()
 
     async def _load_models(self) -> None:
         self.models_loaded.emit(await self.doors.access.models())
@@ -153,7 +188,9 @@ class Desk(QObject):
 
     async def _open_tab(self, tab_id: str) -> None:
         if tab_id not in self._area.strip.tab_ids():
-            await self.doors.catalogue.set_tab_open(tab_id, is_open=True)
+            tab = await self.doors.catalogue.set_tab_open(tab_id, is_open=True)
+            if tab.archived_at is not None:
+                self._archived_open.add(tab_id)
             await self._load()
         self._area.show_tab(tab_id)
 
@@ -164,6 +201,7 @@ class Desk(QObject):
             self._tasks.start(self._close_tab(tab_id), "close conversation")
 
     async def _close_tab(self, tab_id: str) -> None:
+        self._archived_open.discard(tab_id)
         await self.doors.catalogue.set_tab_open(tab_id, is_open=False)
         await self._load()
 
@@ -173,6 +211,40 @@ class Desk(QObject):
 
     def move_tabs(self, tab_ids: Sequence[str]) -> None:
         self._tasks.start(self.doors.catalogue.move_tabs(tab_ids), "move tabs")
+
+    # -- branches -----------------------------------------------------------------------------
+
+    def _move_to(self, old: str, new: str, state: ViewState) -> None:
+        self._hold(True)
+        self._tasks.start(self._take_place(old, new, state), "show a branch")
+
+    async def _take_place(self, old: str, new: str, state: ViewState) -> None:
+        """One branch in the strip instead of another; the other is closed there, no more."""
+        catalogue = self.doors.catalogue
+        try:
+            tab = await catalogue.set_tab_open(new, is_open=True)
+            if tab.archived_at is not None:
+                self._archived_open.add(new)
+            await self._area.take_place(old, tab, state)
+            await catalogue.set_tab_open(old, is_open=False)
+            await catalogue.move_tabs(self._area.strip.tab_ids())
+        finally:
+            self._hold(False)
+
+    def _show_fork(self, old: str, new: str) -> None:
+        self._hold(True)
+        self._tasks.start(self._stand_beside(old, new), "show a fork")
+
+    async def _stand_beside(self, old: str, new: str) -> None:
+        """A fork stands right after the conversation that it was made from."""
+        ids = [one for one in self._area.strip.tab_ids() if one != new]
+        at = ids.index(old) + 1 if old in ids else len(ids)
+        try:
+            await self.doors.catalogue.move_tabs([*ids[:at], new, *ids[at:]])
+        finally:
+            self._hold(False)
+        await self._load()
+        self._area.show_tab(new)
 
     def rename(self, tab_id: str) -> None:
         tab = self.tab(tab_id)

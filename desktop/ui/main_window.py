@@ -31,6 +31,7 @@ from desktop.settings import (
 )
 from desktop.ui.banner import Banner
 from desktop.ui.conversation_area import ConversationArea
+from desktop.ui.notice_bar import NoticeBar
 from desktop.ui.preferences import LivePreferences
 from desktop.ui.sidebar import Sidebar
 from desktop.ui.tasks import Tasks
@@ -48,6 +49,8 @@ if TYPE_CHECKING:
     from desktop.core.status import TabStatus
     from desktop.ui.conversation_area import MakePage
     from desktop.ui.desk import Desk
+    from desktop.ui.putting_away import PuttingAway
+    from desktop.ui.transcript.acts import Act
 
 Slots = dict[str, Callable[[], object]]
 FillMenus = Callable[["MainWindow", dict[str, "QMenu"], Slots], dict[str, "QAction"]]
@@ -84,6 +87,9 @@ class MainWindow(QMainWindow):
         self.banner = Banner(theme, self)
         self.sidebar = Sidebar(theme, self)
         self.area = ConversationArea(theme, self)
+        self.undo_bar = NoticeBar(
+            theme, name="undoBar", act=self.tr("Undo"), closable=True, parent=self
+        )
         self._build()
         # Still empty: what is seen of the menus before one is opened.
         self._menus = {name: self.menuBar().addMenu(self.tr(name)) for name in MENUS}
@@ -141,6 +147,8 @@ class MainWindow(QMainWindow):
     def _is_settled(self) -> bool:
         if self._desk is None:
             return bool(self.banner.message)
+        if self._awaits_key:
+            return False
         page = self.area.current
         return page is None or (page.pane.loaded and page.pane.rendered)
 
@@ -192,8 +200,10 @@ class MainWindow(QMainWindow):
     def _show_view(self, view: CatalogueView) -> None:
         self._list.show_catalogue(view)
         self.area.show_workspaces(view, self._scratch)
-        open_tabs = [tab for tab in view.tabs if tab.is_open and tab.archived_at is None]
-        self.area.show_tabs(sorted(open_tabs, key=lambda tab: tab.position))
+        if self._desk is not None:
+            self.area.show_tabs(self._desk.open_tabs())
+        if self.area.current is not None:
+            self.area.current.branching.refresh()
         self._show_title()
 
     def _begin_with(self, desk: Desk) -> None:
@@ -306,6 +316,7 @@ class MainWindow(QMainWindow):
         column.setSpacing(0)
         column.addWidget(self.banner)
         column.addWidget(self._splitter, 1)
+        column.addWidget(self.undo_bar)
         self.setCentralWidget(holder)
 
     def _restore(self) -> None:
@@ -334,6 +345,7 @@ class MainWindow(QMainWindow):
         desk.settings_wanted.connect(self._settings)
         self._list.open_wanted.connect(desk.open_tab)
         self._list.rename_wanted.connect(desk.rename)
+        self._wire_putting_away(desk.putting_away)
         self.sidebar.folder_wanted.connect(desk.open_folder)
         self.area.closed.connect(desk.close_tab)
         self.area.reordered.connect(desk.move_tabs)
@@ -341,12 +353,31 @@ class MainWindow(QMainWindow):
         self.area.new_page.begin_wanted.connect(desk.begin)
         self.area.new_page.folder_wanted.connect(desk.open_folder)
 
+    def _wire_putting_away(self, away: PuttingAway) -> None:
+        self._list.archive_wanted.connect(away.archive_tab)
+        self._list.unarchive_wanted.connect(away.unarchive_tab)
+        self._list.trash_wanted.connect(away.trash_tab)
+        self._list.archive_folder_wanted.connect(away.archive_workspace)
+        self._list.unarchive_folder_wanted.connect(away.unarchive_workspace)
+        self._list.archive_project_wanted.connect(away.archive_project)
+        self.sidebar.archived_wanted.connect(lambda: away.show_page("archived"))
+        self.sidebar.bin_wanted.connect(lambda: away.show_page("bin"))
+        away.counted.connect(self.sidebar.show_put_away)
+        away.offered.connect(self.undo_bar.say)
+        self.undo_bar.acted.connect(away.undo)
+        self.undo_bar.dismissed.connect(away.forget_undo)
+
     def _at_desk(self, act: Callable[[Desk], object]) -> Callable[[], object]:
         """An action that needs the log to be open."""
         return lambda: act(self._desk) if self._desk is not None else None
 
     def _current_id(self) -> str:
         return self.area.current.tab_id if self.area.current else ""
+
+    def _chosen_id(self) -> str:
+        """What the keyboard is on in the sidebar, else what is in view."""
+        chosen = self.sidebar.conversations.chosen_tab if self.sidebar.conversations else ""
+        return chosen or self._current_id()
 
     def _slots(self) -> Slots:
         """What each declared action does."""
@@ -366,7 +397,17 @@ class MainWindow(QMainWindow):
             "zoom_reset": lambda: self._zoom(None),
             "stop": lambda: self.area.current and self.area.current.stop(),
             "retry": lambda: self.area.current and self.area.current.retry(),
-            "rename": self._at_desk(lambda desk: desk.rename(self._current_id())),
+            "rename": self._at_desk(lambda desk: desk.rename(self._chosen_id())),
+            "edit_message": lambda: self._in_view("edit"),
+            "regenerate": lambda: self._in_view("regenerate"),
+            "fork": lambda: self._in_view("fork"),
+            "previous_branch": lambda: self._step_branch(-1),
+            "next_branch": lambda: self._step_branch(1),
+            "archive": self._at_desk(lambda desk: desk.putting_away.archive_tab(self._chosen_id())),
+            "trash": self._at_desk(lambda desk: desk.putting_away.trash_tab(self._chosen_id())),
+            "undo_put_away": self._at_desk(lambda desk: desk.putting_away.undo()),
+            "archived": self._at_desk(lambda desk: desk.putting_away.show_page("archived")),
+            "bin": self._at_desk(lambda desk: desk.putting_away.show_page("bin")),
             "write": self._focus_composer,
             "next_tab": lambda: self.area.strip.step(1),
             "previous_tab": lambda: self.area.strip.step(-1),
@@ -376,6 +417,14 @@ class MainWindow(QMainWindow):
             "tour": self._at_desk(lambda desk: desk.play_tour()),
             "about": self._at_desk(lambda desk: desk.doors.show_about(self)),
         }
+
+    def _in_view(self, act: Act) -> None:
+        if self.area.current is not None:
+            self.area.current.pane.view.act(act)
+
+    def _step_branch(self, step: int) -> None:
+        if self.area.current is not None:
+            self.area.current.pane.view.step_branch(step)
 
     def _to_focus(self, name: str) -> None:
         """Edit actions act on what has the focus, as the platform's own menus do."""
@@ -400,6 +449,7 @@ class MainWindow(QMainWindow):
             regions += [page.pane.view, page.permission_bar]
         if composer is not None:
             regions.append(composer.field)
+        regions.append(self.undo_bar.button)
         regions = [one for one in regions if one.isVisible()]
         focus = QGuiApplication.focusObject()
         inside = [

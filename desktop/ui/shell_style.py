@@ -9,6 +9,10 @@ def shell_style(theme: Theme) -> str:
     line = f"{measures.hairline}px solid {colours.border}"
     return f"""
 #sidebar {{ background: {colours.raised}; border: none; }}
+#sidebar QPushButton[plain="true"] {{ color: {colours.muted}; padding: 0 {theme.space_8}px; }}
+#sidebar QPushButton[plain="true"]:hover {{ background: {colours.border};
+  color: {colours.text}; }}
+#putAwayList {{ background: {colours.bg}; border: none; outline: none; }}
 #conversationList {{ background: {colours.raised}; border: none; outline: none; }}
 #welcomePage, #welcomeInner, #emptyPage {{ background: {colours.bg}; }}
 #tabRow {{ background: {colours.raised}; border: none; border-bottom: {line}; }}
@@ -30,6 +34,9 @@ def shell_style(theme: Theme) -> str:
 #permissionDetail {{ background: {colours.code}; border: none;
   border-radius: {measures.radius}px; }}
 #queueBar {{ background: {colours.user}; border: none; border-radius: {measures.card_radius}px; }}
+QFrame[notice="true"] {{ background: {colours.user}; border: none;
+  border-radius: {measures.card_radius}px; }}
+#undoBar {{ border-top: {line}; border-radius: 0; }}
 #banner {{ background: {colours.raised}; border: none; border-bottom: {line}; }}
 #composerFrame QToolButton, #tabRow QToolButton {{
   background: transparent; border: {measures.hairline}px solid transparent;

@@ -24,10 +24,12 @@ if TYPE_CHECKING:
 
 class Sidebar(QFrame):
     """`conversations` is None until the catalogue can be read. `new_wanted` with a workspace's id
-    or 0."""
+    or 0; `archived_wanted` and `bin_wanted` from the foot."""
 
     new_wanted = Signal(int)
     folder_wanted = Signal()
+    archived_wanted = Signal()
+    bin_wanted = Signal()
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -45,6 +47,7 @@ class Sidebar(QFrame):
         self._stack = QStackedLayout()
         self._stack.addWidget(self._empty)
         column.addLayout(self._stack, 1)
+        column.addLayout(self._foot(theme))
 
     def connect_list(self, conversations: ConversationList) -> None:
         """The list has been loaded."""
@@ -57,6 +60,13 @@ class Sidebar(QFrame):
         conversations.new_wanted.connect(self.new_wanted)
         self.search.textChanged.connect(conversations.show_words)
 
+    def show_put_away(self, archived: int, binned: int) -> None:
+        """How many conversations are archived and in the bin."""
+        self._archived.setText(self.tr("Archived {count}").format(count=f"{archived:,}"))
+        self._bin.setText(self.tr("Bin {count}").format(count=f"{binned:,}"))
+        for button in (self._archived, self._bin):
+            button.setEnabled(True)
+
     def set_theme(self, theme: Theme) -> None:
         if self.conversations is not None:
             self.conversations.set_theme(theme)
@@ -64,6 +74,27 @@ class Sidebar(QFrame):
     def _show_filled(self, filled: bool) -> None:
         shown = self.conversations if filled and self.conversations else self._empty
         self._stack.setCurrentWidget(shown)
+
+    def _foot(self, theme: Theme) -> QHBoxLayout:
+        """The quiet ways to what was put away; their place is there from the first paint."""
+        foot = QHBoxLayout()
+        foot.setContentsMargins(theme.space_8, 0, theme.space_8, theme.space_8)
+        foot.setSpacing(theme.space_4)
+        self._archived = self._quiet(self.tr("Archived"), "showArchived")
+        self._archived.clicked.connect(self.archived_wanted)
+        self._bin = self._quiet(self.tr("Bin"), "showBin")
+        self._bin.clicked.connect(self.bin_wanted)
+        foot.addWidget(self._archived)
+        foot.addWidget(self._bin)
+        foot.addStretch(1)
+        return foot
+
+    def _quiet(self, words: str, name: str) -> QPushButton:
+        button = QPushButton(words, self)
+        button.setObjectName(name)
+        button.setProperty("plain", True)
+        button.setEnabled(False)
+        return button
 
     def _top(self, theme: Theme) -> QVBoxLayout:
         top = QVBoxLayout()

@@ -1,12 +1,14 @@
 """What the sidebar shows, as a plain list made from metadata only (no conversation is read).
 
 Folders by their last activity; under each its conversations by time, in the spans Today, Yesterday,
-7 days, Older. A filter keeps conversations whose title or folder holds every word.
+7 days, Older. Conversations that part from each other are one family: its newest stands for it, the
+others are folded below. A filter keeps conversations whose title or folder holds every word, the
+archived ones too.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -21,13 +23,17 @@ DAY_MS = 86_400_000
 
 @dataclass(frozen=True, slots=True)
 class FolderRow:
-    """A workspace; `detail` is its path. Folding hides its conversations."""
+    """A workspace; `detail` is its path. Folding hides its conversations. `project` is the title
+    of its project where that has other folders too."""
 
     key: str
     workspace_id: int
     title: str
     detail: str
     folded: bool
+    project_id: int = 0
+    project: str = ""
+    archived: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +46,11 @@ class SpanRow:
 
 @dataclass(frozen=True, slots=True)
 class ConversationRow:
-    """One conversation; `moment` (ms UTC) is its last message, or its start."""
+    """One conversation; `moment` (ms UTC) is its last message, or its start.
+
+    `branch_of` is the title of the conversation it parts from, None where it parts from none;
+    `inner` one stands below the newest of its family.
+    """
 
     key: str
     tab_id: str
@@ -48,70 +58,170 @@ class ConversationRow:
     moment: int
     mark: Mark
     is_open: bool
+    branch_of: str | None = None
+    inner: bool = False
+    archived: bool = False
 
 
-SidebarRow = FolderRow | SpanRow | ConversationRow
+@dataclass(frozen=True, slots=True)
+class BranchesRow:
+    """The other conversations of a family; folded at first."""
+
+    key: str
+    root: str
+    title: str
+    folded: bool
+
+
+SidebarRow = FolderRow | SpanRow | ConversationRow | BranchesRow
+
+
+@dataclass(frozen=True, slots=True)
+class Look:
+    """How the person looks at the list: what is searched, (un)folded, in view."""
+
+    words: str = ""
+    folded: frozenset[int] = frozenset()
+    unfolded: frozenset[str] = frozenset()
+    current: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Phrases:
+    """The words of the list: `span_of` names the span of a moment in the person's day."""
+
+    span_of: Callable[[int], str]
+    branches: Callable[[int], str]
+    untitled: str
 
 
 def sidebar_rows(
     view: CatalogueView,
+    look: Look,
+    phrases: Phrases,
     *,
-    words: str,
-    folded: frozenset[int],
     statuses: Mapping[str, TabStatus],
     unseen: frozenset[str],
-    span_of: Callable[[int], str],
-    untitled: str,
 ) -> tuple[SidebarRow, ...]:
-    """All rows in order. `span_of` names the span of a moment in the person's day."""
-    wanted = [word for word in words.casefold().split() if word]
-    by_folder: dict[int, list[Tab]] = {}
-    for tab in view.tabs:
-        if tab.archived_at is None:
-            by_folder.setdefault(tab.workspace_id, []).append(tab)
-    workspaces = [one for one in view.workspaces if one.archived_at is None]
-    workspaces.sort(key=lambda one: -max(map(moment_of, by_folder.get(one.id, ())), default=0))
-    rows: list[SidebarRow] = []
-    for workspace in workspaces:
-        tabs = [
-            tab
-            for tab in sorted(by_folder.get(workspace.id, ()), key=moment_of, reverse=True)
-            if _matches(tab, workspace, wanted)
-        ]
-        if wanted and not tabs:
-            continue
-        is_folded = workspace.id in folded and not wanted
-        rows.append(
-            FolderRow(
-                f"w{workspace.id}",
-                workspace.id,
-                workspace.display_name,
-                workspace.directory,
-                is_folded,
-            )
-        )
-        if is_folded:
-            continue
-        spans = {span_of(moment_of(tab)) for tab in tabs}
-        span = ""
-        for tab in tabs:
-            now = span_of(moment_of(tab))
-            if len(spans) > 1 and now != span:
-                span = now
-                rows.append(SpanRow(f"w{workspace.id}/{span}", span))
-            mark = mark_of(statuses.get(tab.id), unseen=tab.id in unseen)
-            rows.append(
-                ConversationRow(
-                    tab.id, tab.id, tab.title or untitled, moment_of(tab), mark, tab.is_open
-                )
-            )
-    return tuple(rows)
+    """All rows in order."""
+    return tuple(_Listing(view, look, phrases, statuses, unseen).rows())
 
 
 def moment_of(tab: Tab) -> int:
     return tab.last_message_at or tab.created_at
 
 
-def _matches(tab: Tab, workspace: Workspace, wanted: list[str]) -> bool:
-    text = f"{tab.title} {workspace.display_name} {workspace.directory}".casefold()
-    return all(word in text for word in wanted)
+class _Listing:
+    """One making of the list."""
+
+    def __init__(
+        self,
+        view: CatalogueView,
+        look: Look,
+        phrases: Phrases,
+        statuses: Mapping[str, TabStatus],
+        unseen: frozenset[str],
+    ) -> None:
+        self._view = view
+        self._look = look
+        self._phrases = phrases
+        self._statuses = statuses
+        self._unseen = unseen
+        self._wanted = [word for word in look.words.casefold().split() if word]
+        self._tabs = {tab.id: tab for tab in view.tabs}
+        self._projects = {project.id: project.display_name for project in view.projects}
+
+    def rows(self) -> Iterator[SidebarRow]:
+        by_folder: dict[int, list[Tab]] = {}
+        for tab in self._view.tabs:
+            if self._wanted or tab.archived_at is None:
+                by_folder.setdefault(tab.workspace_id, []).append(tab)
+        listed = [one for one in self._view.workspaces if self._wanted or one.archived_at is None]
+        listed.sort(key=lambda one: -max(map(moment_of, by_folder.get(one.id, ())), default=0))
+        alive = [one.project_id for one in self._view.workspaces if one.archived_at is None]
+        for workspace in listed:
+            tabs = [
+                tab for tab in by_folder.get(workspace.id, ()) if self._is_wanted(tab, workspace)
+            ]
+            if self._wanted and not tabs:
+                continue
+            folder = self._folder(workspace, shared=alive.count(workspace.project_id) > 1)
+            yield folder
+            if not folder.folded:
+                yield from self._inside(folder, sorted(tabs, key=moment_of, reverse=True))
+
+    def _is_wanted(self, tab: Tab, workspace: Workspace) -> bool:
+        text = f"{tab.title} {workspace.display_name} {workspace.directory}".casefold()
+        return all(word in text for word in self._wanted)
+
+    def _folder(self, workspace: Workspace, *, shared: bool) -> FolderRow:
+        return FolderRow(
+            f"w{workspace.id}",
+            workspace.id,
+            workspace.display_name,
+            workspace.directory,
+            workspace.id in self._look.folded and not self._wanted,
+            workspace.project_id,
+            self._projects.get(workspace.project_id, "") if shared else "",
+            workspace.archived_at is not None,
+        )
+
+    def _inside(self, folder: FolderRow, tabs: list[Tab]) -> Iterator[SidebarRow]:
+        """The conversations of a folder, newest first, one family after the other."""
+        families: dict[str, list[Tab]] = {}
+        for tab in tabs:
+            families.setdefault(tab.id if self._wanted else self._root(tab), []).append(tab)
+        spans = {self._phrases.span_of(moment_of(family[0])) for family in families.values()}
+        span = ""
+        for root, family in families.items():
+            now = self._phrases.span_of(moment_of(family[0]))
+            if len(spans) > 1 and now != span:
+                span = now
+                yield SpanRow(f"{folder.key}/{span}", span)
+            yield self._conversation(family[0])
+            yield from self._branches(root, family[1:])
+
+    def _root(self, tab: Tab) -> str:
+        """The conversation that its family goes back to, also where that is not listed any more."""
+        seen = {tab.id}
+        root = tab.id
+        parent = tab.forked_from
+        while parent is not None and parent not in seen:
+            seen.add(parent)
+            root = parent
+            known = self._tabs.get(parent)
+            if known is None or known.workspace_id != tab.workspace_id:
+                break
+            parent = known.forked_from
+        return root
+
+    def _branches(self, root: str, others: list[Tab]) -> Iterator[SidebarRow]:
+        """The rest of a family. Folded, what is in view, works or asks is shown all the same."""
+        unfolded = root in self._look.unfolded
+        rows = [self._conversation(tab, inner=True) for tab in others]
+        always = [row for row in rows if self._is_needed(row)]
+        hidden = len(rows) - len(always)
+        if hidden:
+            title = self._phrases.branches(hidden)
+            yield BranchesRow(f"b{root}", root, title, not unfolded)
+        yield from rows if unfolded else always
+
+    def _is_needed(self, row: ConversationRow) -> bool:
+        return row.tab_id == self._look.current or row.mark in ("running", "needs-you")
+
+    def _conversation(self, tab: Tab, *, inner: bool = False) -> ConversationRow:
+        parent = self._tabs.get(tab.forked_from) if tab.forked_from else None
+        branch_of = None
+        if tab.forked_from is not None:
+            branch_of = (parent.title if parent else "") or self._phrases.untitled
+        return ConversationRow(
+            tab.id,
+            tab.id,
+            tab.title or self._phrases.untitled,
+            moment_of(tab),
+            mark_of(self._statuses.get(tab.id), unseen=tab.id in self._unseen),
+            tab.is_open,
+            branch_of,
+            inner,
+            tab.archived_at is not None,
+        )

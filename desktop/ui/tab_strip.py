@@ -35,6 +35,7 @@ class TabStrip(QTabBar):
         self._titles: dict[str, str] = {}
         self._statuses: dict[str, TabStatus] = {}
         self.currentChanged.connect(self._changed)
+        self.tabBarClicked.connect(self._clicked)
         self.tabMoved.connect(lambda *_: self.reordered.emit(self.tab_ids()))
 
     def tab_ids(self) -> list[str]:
@@ -53,15 +54,26 @@ class TabStrip(QTabBar):
             if self.tab_id(at) not in wanted:
                 self.removeTab(at)
         present = set(self.tab_ids())
-        for tab in tabs:
+        for place, tab in enumerate(tabs):
             self._titles[tab.id] = tab.title or self.tr("New conversation")
             if tab.id not in present:
                 self.blockSignals(True)
-                at = self.addTab("")
+                # Where it belongs: one that comes back stands where it stood.
+                at = self.insertTab(place, "")
                 self.setTabData(at, tab.id)
                 self.setTabButton(at, QTabBar.ButtonPosition.RightSide, self._close_button(tab.id))
                 self.blockSignals(False)
             self._label(tab.id)
+
+    def replace(self, old: str, new: Tab) -> None:
+        """Another conversation takes the place of one in the strip."""
+        if new.id in self.tab_ids():
+            self.removeTab(self.tab_ids().index(new.id))
+        at = self.tab_ids().index(old)
+        self._titles[new.id] = new.title or self.tr("New conversation")
+        self.setTabData(at, new.id)
+        self.setTabButton(at, QTabBar.ButtonPosition.RightSide, self._close_button(new.id))
+        self._label(new.id)
 
     def show_status(self, status: TabStatus) -> None:
         self._statuses[status.tab_id] = status
@@ -80,6 +92,11 @@ class TabStrip(QTabBar):
         tab_id = self.tab_id(at)
         if tab_id:
             self.shown.emit(tab_id)
+
+    def _clicked(self, at: int) -> None:
+        """The current one can be clicked too, when something else is in view."""
+        if at >= 0 and at == self.currentIndex():
+            self._changed(at)
 
     def _close_button(self, tab_id: str) -> QToolButton:
         button = QToolButton(self)

@@ -13,8 +13,8 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 import qasync
-from PySide6.QtCore import QPoint, Qt
-from PySide6.QtGui import QAction, QGuiApplication, QKeySequence
+from PySide6.QtCore import QEvent, QPoint, QPointF, Qt
+from PySide6.QtGui import QAction, QContextMenuEvent, QGuiApplication, QKeySequence, QMouseEvent
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import (
     QAbstractButton,
@@ -171,6 +171,9 @@ class Person:
 
     def keys(self, sequence: str) -> None:
         """Presses a shortcut, such as `Ctrl+W`, where the focus is."""
+        # A dialog that closed gave nothing back on a screen without a window manager.
+        self._now(self.window.activateWindow)
+        self.wait(self.window.isActiveWindow)
         self._now(lambda: QTest.keySequence(self.composer, QKeySequence(sequence)))
 
     def do(self, name: str) -> None:
@@ -294,6 +297,36 @@ class Person:
         if not self._life.done():
             self._now(self._program.quit)
             self.ended()
+
+    def move_mouse(self, part: QWidget, place: QPoint) -> None:
+        """Moves the mouse over a part. Not by QTest, which would run the loop inside the loop."""
+        at, nowhere = QPointF(place), Qt.MouseButton.NoButton
+        event = QMouseEvent(
+            QEvent.Type.MouseMove,
+            at,
+            QPointF(part.mapToGlobal(place)),
+            nowhere,
+            nowhere,
+            Qt.KeyboardModifier.NoModifier,
+        )
+        self._now(lambda: QApplication.sendEvent(part, event))
+
+    def walk(self, key: Qt.Key, where: QWidget) -> None:
+        """Presses an arrow with Ctrl: to the next row of a transcript."""
+        control = Qt.KeyboardModifier.ControlModifier
+        self._now(lambda: self._qtbot.keyClick(where, key, control))
+
+    def ask_menu(self, part: QWidget) -> None:
+        """Presses the menu key."""
+        middle = part.rect().center()
+        event = QContextMenuEvent(
+            QContextMenuEvent.Reason.Keyboard, middle, part.mapToGlobal(middle)
+        )
+        self._now(lambda: QApplication.sendEvent(part, event))
+
+    def now(self, act: Callable[[], T]) -> T:
+        """Acts at once, as an event that the program gets from Qt would."""
+        return self._now(act)
 
     # -- parts --------------------------------------------------------------------------------
 

@@ -57,7 +57,8 @@ def test_a_first_message_that_could_not_go_out_is_kept_and_makes_no_second_conve
     log = MemoryLog(now_ms=lambda: 1, new_id=lambda: f"id{next(ids)}")
     commands, tasks, said = Refusing(), Tasks(), list[str]()
     tasks.failed.connect(lambda sentence, _: said.append(sentence))
-    area = ConversationArea(Theme("light", LIGHT))
+    theme = Theme("light", LIGHT)
+    area = ConversationArea(theme)
     qtbot.addWidget(area)
     nothing = cast("Any", lambda *_: None)
     access = cast("Access", Reachable())
@@ -76,7 +77,7 @@ def test_a_first_message_that_could_not_go_out_is_kept_and_makes_no_second_conve
         show_shortcuts=nothing,
         show_about=nothing,
     )
-    desk = Desk(doors, area=area, tasks=tasks, window=area)
+    desk = Desk(doors, area=area, tasks=tasks, theme=lambda: theme, window=area)
     composer = area.new_page.composer
     composer.set_text("Hello")
 

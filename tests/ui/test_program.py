@@ -2,6 +2,7 @@
 
 import json
 import time
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -25,6 +26,7 @@ from desktop.credentials import api_key
 from desktop.settings import BASE_URL, THEME
 from desktop.ui.composer import AttachmentChip, Composer
 from desktop.ui.permission_bar import PermissionBar
+from tests.data import make_legacy_database as legacy
 from tests.e2e.nacre import KEY, Home
 from tests.fakes.messages_api import (
     MessagesServer,
@@ -364,7 +366,142 @@ def test_c25_reopened_in_mid_stream_it_shows_all_of_it_so_far(home: Home, enter:
     assert spoken(sealed(home, tab_id))[1:] == [("text", "0123456789ab" * 6)]
 
 
+# -- kept as a file ---------------------------------------------------------------------------
+
+
+def begun(home: Home, server: MessagesServer, folder: Path) -> str:
+    """A conversation of one turn that another process kept as a file; its id."""
+    there = replace(home, base_url=server.base_url)
+    done = there.run("hello", "--store", f"jsonl:{folder}")
+    assert done.code == 0, done.err
+    return str(home.rows("select id from tabs")[0]["id"])
+
+
+def file_rows(file: Path) -> list[dict[str, Any]]:
+    lines = [json.loads(line) for line in file.read_bytes().splitlines()]
+    return [line for line in lines if line.get("kind") == "row"]
+
+
+def test_the_window_shows_a_conversation_kept_as_a_file_and_goes_on_in_it(
+    home: Home, enter: Enter
+) -> None:
+    """S01, C03."""
+    folder = home.root / "sessions"
+    with MessagesServer([reply(text("From the file.")), reply(text("To the file."))]) as server:
+        tab_id = begun(home, server, folder)
+        before = file_rows(folder / f"{tab_id}.jsonl")
+        person = enter(server)
+        person.go_to(tab_id)
+        person.wait(lambda: person.reads("From the file."))
+        person.say("and now?")
+        person.wait(lambda: person.reads("To the file.") and person.idle())
+        shown = person.transcript()
+        assert person.leave() == 0
+    assert shown == [
+        "You: hello",
+        "Answer: From the file.",
+        "You: and now?",
+        "Answer: To the file.",
+    ]
+    assert home.rows() == []
+    after = file_rows(folder / f"{tab_id}.jsonl")
+    assert after[: len(before)] == before
+    assert [row["data"]["text"] for row in after if row["type"] == "text"] == [
+        "hello",
+        "From the file.",
+        "and now?",
+        "To the file.",
+    ]
+    assert_extends(*(request.json for request in server.requests))
+
+
+def test_what_another_process_lays_down_in_the_file_comes_into_the_window(
+    home: Home, enter: Enter
+) -> None:
+    """U15: the window looks again by itself."""
+    folder = home.root / "sessions"
+    with MessagesServer([reply(text("One.")), reply(text("Two."))]) as server:
+        tab_id = begun(home, server, folder)
+        person = enter(server)
+        person.go_to(tab_id)
+        person.wait(lambda: person.reads("One.") and person.idle())
+        there = replace(home, base_url=server.base_url)
+        other = there.start("run", "--json", "--tab", tab_id, "more")
+        person.wait(lambda: other.poll() is not None)
+        other.communicate()
+        person.wait(lambda: person.reads("Two."))
+        assert person.leave() == 0
+    assert other.returncode == 0
+
+
+def test_a_conversation_whose_folder_is_gone_is_named_and_never_shown_empty(
+    home: Home, enter: Enter
+) -> None:
+    """F-S02: and it is there again when the folder is."""
+    folder = home.root / "sessions"
+    with MessagesServer([reply(text("One.")), reply(text("Two."))]) as server:
+        tab_id = begun(home, server, folder)
+        folder.rename(home.root / "away")
+        person = enter(server)
+        person.go_to(tab_id)
+        person.wait(lambda: f"the folder {folder}, which is not there" in person.banner())
+        person.write("more")
+        person.wait(lambda: person.part_enabled("sendButton"))
+        person.click("sendButton")
+        person.wait(lambda: person.part_enabled("sendButton"))  # it was tried, and told
+        assert person.composer.toPlainText() == "more"
+        assert len(server.requests) == 1
+        assert not folder.exists()
+        (home.root / "away").rename(folder)
+        person.wait(lambda: person.reads("One."))
+        person.click("sendButton")
+        person.wait(lambda: person.reads("Two.") and person.idle())
+        assert person.leave() == 0
+    assert home.rows() == []
+
+
+def test_a_torn_end_and_a_damaged_row_are_told_in_the_window_and_it_goes_on(
+    home: Home, enter: Enter
+) -> None:
+    """F-S02, C12: what is intact is shown, what is not is set aside and named."""
+    folder = home.root / "sessions"
+    with MessagesServer([reply(text("One.")), reply(text("Two."))]) as server:
+        tab_id = begun(home, server, folder)
+        file = folder / f"{tab_id}.jsonl"
+        whole = file.read_bytes()
+        file.write_bytes(whole.replace(b'{"text":"hello"', b'{"text":\0\0\0\0"llo"') + bytes(1206))
+        person = enter(server)
+        person.go_to(tab_id)
+        person.wait(lambda: person.reads("One.") and "can't be read" in person.banner())
+        person.say("more")
+        person.wait(lambda: person.reads("Two.") and "was set aside in" in person.banner())
+        person.wait(person.idle)
+        assert person.leave() == 0
+    assert (folder / f"{tab_id}.jsonl.torn-1").read_bytes() == bytes(1206)
+    assert server.rejected == []
+
+
 # -- the first page ---------------------------------------------------------------------------
+
+
+def test_k02_keys_of_an_old_database_that_wait_for_a_keyring_are_told_in_the_window(
+    home: Home, enter: Enter
+) -> None:
+    """SPEC C01, K02: the window works on; the next start tries again."""
+    home.data.mkdir()
+    database = legacy.make(home.data, messages=20, huge=0)
+    before = legacy.rows(database)
+    with MessagesServer([reply("Hello.")]) as server:
+        person = enter(server)
+        assert f"{len(legacy.SECRETS)} keys of an older database" in person.banner()
+        assert str(database) in person.banner()
+        person.begin("hello")
+        person.wait(lambda: person.reads("Hello.") and person.idle())
+        assert person.leave() == 0
+    after = legacy.rows(database)
+    assert [after[one] for one in ("credentials", "api_keys")] == [
+        before[one] for one in ("credentials", "api_keys")
+    ]
 
 
 @pytest.fixture

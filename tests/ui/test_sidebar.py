@@ -8,8 +8,9 @@ from pytestqt.qtbot import QtBot
 from desktop.core.records import CatalogueView, Project, Tab, Workspace
 from desktop.core.status import TabStatus
 from desktop.ui.sidebar import Sidebar
-from desktop.ui.sidebar_list import ConversationList, SidebarModel
-from desktop.ui.sidebar_rows import ConversationRow, FolderRow, SidebarRow
+from desktop.ui.sidebar_list import ConversationList
+from desktop.ui.sidebar_model import SidebarModel
+from desktop.ui.sidebar_rows import BranchesRow, ConversationRow, FolderRow, SidebarRow
 from desktop.ui.theme import LIGHT, Theme
 
 NOW = 1_795_000_000_000
@@ -52,7 +53,15 @@ def test_q02_the_model_passes_qts_tester_while_rows_come_change_and_go(qtbot: Qt
     folder = FolderRow("w1", 1, "one", "/w/one", False)
     tab = ConversationRow("a", "a", "A", NOW, "", True)
     running = ConversationRow("a", "a", "A", NOW, "running", True)
-    steps: list[list[SidebarRow]] = [[folder], [folder, tab], [folder, running], [], [folder, tab]]
+    branches = BranchesRow("ba", "a", "2 other branches", folded=True)
+    steps: list[list[SidebarRow]] = [
+        [folder],
+        [folder, tab],
+        [folder, running],
+        [folder, running, branches],
+        [],
+        [folder, tab],
+    ]
     for rows in steps:
         model.set_rows(rows)
         assert model.rowCount() == len(rows)

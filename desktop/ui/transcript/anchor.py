@@ -48,10 +48,13 @@ def from_end(count: int, height: Height, screen: int) -> Layout:
     return _made(placed, count, screen)
 
 
-def from_anchor(anchor: int, offset: int, count: int, height: Height, screen: int) -> Layout:
+def from_anchor(
+    anchor: int, offset: int, count: int, height: Height, screen: int, *, loose: bool = False
+) -> Layout:
     """The rows from the anchor on, `offset` pixels of it above the screen.
 
     Offsets outside the anchor's row step to its neighbours; beyond either end the rows stop there.
+    A `loose` anchor stays where it is also when that leaves room below the last row.
     """
     if count == 0:
         return Layout()
@@ -70,7 +73,7 @@ def from_anchor(anchor: int, offset: int, count: int, height: Height, screen: in
         placed.append(Placed(row, y, tall))
         y += tall
         row += 1
-    if row >= count and y < screen:
+    if row >= count and y < screen and not loose:
         return from_end(count, height, screen)
     return _made(placed, count, screen)
 

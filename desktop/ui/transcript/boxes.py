@@ -28,6 +28,7 @@ from desktop.core.chunks import (
 from desktop.core.groups import OpenRow, Row
 from desktop.ui.theme import Theme
 from desktop.ui.transcript.diff import Diff, Line, diff_of
+from desktop.ui.transcript.lane import Lane, lane_of
 from desktop.ui.transcript.phrases import (
     Call,
     Context,
@@ -107,11 +108,14 @@ class Box:
     writer: Writer | None = None
     width: int = 0
     height: int = 0
+    lane: Lane | None = None
 
     def lay_out(self, width: int) -> None:
         """Lays the pieces one below the other; sets `height`."""
         if self.writer is not None:
             self.pieces = list(self.writer.pieces)
+        if self.lane is not None:
+            self._make_room(self.lane, width)
         self.width = width
         y = self.above
         for piece in self.pieces:
@@ -119,6 +123,12 @@ class Box:
             piece.y = y
             y += piece.height
         self.height = y + self.below
+
+    def _make_room(self, lane: Lane, width: int) -> None:
+        """What can be done with the row stands beside its text where there is room for it."""
+        for piece in self.pieces:
+            if isinstance(piece, TextPiece):
+                piece.right = lane.pad + (lane.width if lane.fits_beside(width) else 0)
 
     @property
     def documents(self) -> int:
@@ -335,7 +345,8 @@ class Maker:
             pieces.append(self._muted(cleaned(attachment_line(attachment)), left=pad))
         pieces.append(Space(self.theme.space_12))
         panel = Panel(0, len(pieces) - 1, fill="user")
-        return Box(pieces, [panel], above=self.theme.space_16, below=self.theme.space_16)
+        lane = lane_of(self.theme)
+        return Box(pieces, [panel], above=lane.gap, below=self.theme.space_16, lane=lane)
 
     def _thinking(self, line: str, text: str, fold: Fold) -> Box:
         muted = Paper(self.theme, "muted")

@@ -4,6 +4,8 @@ In sight it subscribes and shows; out of sight it lets its rows go and keeps the
 folds (SPEC U09). An empty conversation says so.
 """
 
+import asyncio
+
 from PySide6.QtCore import QUrl, Signal
 from PySide6.QtGui import QDesktopServices
 from PySide6.QtWidgets import QVBoxLayout, QWidget
@@ -16,13 +18,18 @@ from desktop.ui.transcript.model import TranscriptModel
 from desktop.ui.transcript.view import TranscriptView, ViewState
 from desktop.ui.transcript.writing import Renderer
 
+PATIENCE = 0.5  # seconds that a picture may stand still
 SAFE_SCHEMES = frozenset({"http", "https", "mailto"})
 
 
 class TranscriptPane(QWidget):
-    """`retry_requested` from an error row, `failed(sentence, detail)` when rows can't be read."""
+    """`retry_requested` from an error row, `failed(sentence, detail)` when rows can't be read;
+    `filled` when the rows in sight were read; `wished` and `branch_wanted` as the view's."""
 
     retry_requested = Signal()
+    filled = Signal()
+    wished = Signal(object)
+    branch_wanted = Signal(object, str)
     failed = Signal(str, str)
     painted_rows = Signal()
 
@@ -50,6 +57,8 @@ class TranscriptPane(QWidget):
         self.view.link_activated.connect(open_link)
         self.view.retry_requested.connect(self.retry_requested)
         self.view.painted_rows.connect(self.painted_rows)
+        self.view.wished.connect(self.wished)
+        self.view.branch_wanted.connect(self.branch_wanted)
         column = QVBoxLayout(self)
         column.setContentsMargins(0, 0, 0, 0)
         column.addWidget(self.view)
@@ -65,6 +74,8 @@ class TranscriptPane(QWidget):
         scope.open()
         self._model = model
         self.view.show_model(model, self._state)
+        # After the view, which finds its place in the rows first.
+        model.modelReset.connect(self.filled)
 
     def leave(self) -> None:
         """Lets the rows go and remembers the place; leaving twice is harmless."""
@@ -81,6 +92,28 @@ class TranscriptPane(QWidget):
     def loaded(self) -> bool:
         """Whether the rows in sight have been read."""
         return self._model is not None and self._model.scope.loaded
+
+    def stand_at(self, state: ViewState) -> None:
+        """Where it is entered next."""
+        self._state = state
+
+    async def until_placed(self) -> None:
+        """Until the rows at the place where it was entered are there, or it takes too long."""
+        placed: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+
+        def look() -> None:
+            if not placed.done() and (self._model is None or (self.loaded and self.view.placed)):
+                placed.set_result(None)
+
+        self.filled.connect(look)
+        try:
+            look()
+            async with asyncio.timeout(PATIENCE):
+                await placed
+        except TimeoutError:
+            return
+        finally:
+            self.filled.disconnect(look)
 
     def follow(self) -> None:
         self.view.follow()

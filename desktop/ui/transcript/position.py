@@ -14,12 +14,16 @@ from desktop.ui.transcript.model import TranscriptModel
 
 @dataclass(frozen=True, slots=True)
 class ViewState:
-    """Where the person was: following the end, or `offset` pixels into the row of `seq`."""
+    """Where the person was: following the end, or `offset` pixels into the row of `seq`.
+
+    A `loose` place is kept to the pixel, whatever comes or goes below it, until they move.
+    """
 
     following: bool = True
     seq: int = 0
     offset: int = 0
     folds: tuple[tuple[str, Fold], ...] = ()
+    loose: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,6 +59,7 @@ class Position:
         self._laid_out = laid_out
         self._following = state is None or state.following
         self._wanted = state if state is not None and not state.following else None
+        self._loose = state is not None and state.loose
         self._anchor_id = ""
         self._anchor_seq = 0
         self._offset = 0
@@ -64,7 +69,8 @@ class Position:
     def begin(self) -> None:
         """Lays out for the first time, at the wanted place if its row can be had."""
         if self._wanted is not None:
-            self._rows.scope.follow(False)
+            if not self._loose:
+                self._rows.scope.follow(False)
             if self._rows.scope.loaded:
                 self._go_to_wanted()
         self.lay_out()
@@ -74,6 +80,11 @@ class Position:
     @property
     def following(self) -> bool:
         return self._following
+
+    @property
+    def waiting(self) -> bool:
+        """Whether the place to go to is not loaded yet."""
+        return self._wanted is not None
 
     @property
     def layout(self) -> Layout:
@@ -109,7 +120,7 @@ class Position:
         return frozenset(self._rows.row(one.row).id for one in self._layout.placed)
 
     def state(self, folds: tuple[tuple[str, Fold], ...]) -> ViewState:
-        return ViewState(self._following, self._anchor_seq, self._offset, folds)
+        return ViewState(self._following, self._anchor_seq, self._offset, folds, self._loose)
 
     def extent(self) -> Extent | None:
         """None when there is nowhere to go."""
@@ -137,7 +148,9 @@ class Position:
             layout = from_end(count, self._height, screen)
         else:
             at = self._anchor_row()
-            layout = from_anchor(at or 0, self._offset, count, self._height, screen)
+            layout = from_anchor(
+                at or 0, self._offset, count, self._height, screen, loose=self._loose
+            )
         self._layout = layout
         if layout.placed:
             self._anchor_id = rows.row(layout.anchor).id
@@ -173,6 +186,7 @@ class Position:
         """Moves down (or up, when negative). The smallest move up ends following."""
         if not pixels:
             return
+        self._loose = False
         self._downward = pixels > 0
         if pixels < 0:
             if self.fits_whole:
@@ -188,6 +202,7 @@ class Position:
 
     def follow(self) -> None:
         """Goes to the end of the conversation and stays there."""
+        self._loose = False
         self._set_following(True)
         self._rows.scope.to_tail()
         self.lay_out()
@@ -199,6 +214,7 @@ class Position:
     def jump(self, seq: int, offset: int = 0) -> None:
         """Shows the row of this seq at the top, as soon as it is loaded."""
         self.let_go()
+        self._loose = False
         self._wanted = ViewState(False, seq, offset)
         self._go_to_wanted()
 
@@ -252,4 +268,7 @@ class Position:
     def _stand_at(self, at: int, seq: int, offset: int) -> None:
         self._anchor_id, self._anchor_seq = self._rows.row(at).id, seq
         self._offset = offset
+        if self._loose:
+            # What comes grows into the room below; nothing of it moves the place.
+            self._rows.scope.follow(True)
         self.lay_out()

@@ -10,6 +10,7 @@ from collections.abc import Callable, Mapping, Set
 from desktop.core.chunks import LogChunk
 from desktop.core.groups import OpenRow, Row, is_thinking
 from desktop.ui.transcript.boxes import Box, Fold, Maker
+from desktop.ui.transcript.lane import lane_of
 from desktop.ui.transcript.model import TranscriptModel
 
 DOCUMENTS = 64
@@ -62,7 +63,7 @@ class Shelf:
     def height(self, at: int) -> int:
         """The height of a row: known, or from its box. What takes no space needs no box."""
         row = self._rows.row(at)
-        end = self._maker.theme.space_24 if at == self._rows.rowCount() - 1 else 0
+        end = lane_of(self._maker.theme).gap if at == self._rows.rowCount() - 1 else 0
         if not self._rows.takes_space(row):
             return end
         height = self._heights.get(row.id)

@@ -36,20 +36,25 @@ from PySide6.QtGui import (
     QTouchEvent,
     QWheelEvent,
 )
-from PySide6.QtWidgets import QAbstractItemView, QFrame, QListView, QMenu, QToolTip, QWidget
+from PySide6.QtWidgets import QAbstractItemView, QFrame, QListView, QToolTip, QWidget
 
+from desktop.core.records import Branch
 from desktop.ui.theme import Theme
+from desktop.ui.transcript.acts import Act, Point, answer_text, is_prompt
 from desktop.ui.transcript.anchor import Layout
 from desktop.ui.transcript.bar import RowBar
 from desktop.ui.transcript.boxes import Box, Fold, Maker
 from desktop.ui.transcript.clock import FrameClock
 from desktop.ui.transcript.frame import Frame, frame_of
 from desktop.ui.transcript.model import TranscriptModel
+from desktop.ui.transcript.overlay import Overlay, Wish, acts_of, overlay_style, wish_of
 from desktop.ui.transcript.page import Listener, Page
+from desktop.ui.transcript.parting import point_near, state_at, wish_near
 from desktop.ui.transcript.phrases import plain_text
 from desktop.ui.transcript.pieces import Hit
 from desktop.ui.transcript.pointer import Pointer, Strokes, tip_at
 from desktop.ui.transcript.position import ViewState
+from desktop.ui.transcript.row_menu import RowMenu
 from desktop.ui.transcript.to_end import ToEnd, to_end_style
 from desktop.ui.transcript.writing import PlainRenderer, Renderer
 
@@ -67,8 +72,13 @@ _UNFOLDING = (Qt.Key.Key_Return, Qt.Key.Key_Enter, Qt.Key.Key_Space)
 
 
 class TranscriptView(QListView):
-    """Shows a `TranscriptModel`. Set its model with `show_model`, its look with `set_theme`."""
+    """Shows a `TranscriptModel`. Set its model with `show_model`, its look with `set_theme`.
 
+    `wished(Wish)` to edit, regenerate or fork; `branch_wanted(Point, tab_id)` to switch.
+    """
+
+    wished = Signal(object)
+    branch_wanted = Signal(object, str)
     link_activated = Signal(str)
     link_hovered = Signal(str)
     retry_requested = Signal()
@@ -95,6 +105,9 @@ class TranscriptView(QListView):
         self._pointer = Pointer(self.viewport())
         self._pointer.clicked.connect(self._click)
         self._pointer.hovered.connect(self.link_hovered)
+        self._overlay = Overlay(self.viewport())
+        self._overlay.wished.connect(self._wish)
+        self._overlay.branch_wanted.connect(self._switch)
         self._to_end = ToEnd(self.viewport())
         self._to_end.clicked.connect(self.follow)
         self._set_up()
@@ -123,6 +136,8 @@ class TranscriptView(QListView):
         if page is not None:
             page.rows.newer_changed.connect(self._show_to_end)
             page.position.begin()
+        else:
+            self._overlay.lay_out(None, "")
 
     def _page_of(self, model: TranscriptModel, state: ViewState | None) -> Page:
         return Page(
@@ -213,6 +228,39 @@ class TranscriptView(QListView):
         if self._page is not None:
             self._page.set_fold(id_, fold)
 
+    def show_branches(self, branches: Sequence[Branch]) -> None:
+        """Where other conversations part from this one."""
+        self._overlay.show_branches(branches)
+        self._overlay.lay_out(self._page, self._ringed())
+
+    @property
+    def points(self) -> tuple[Point, ...]:
+        """Where conversations part among the loaded rows."""
+        return self._overlay.points
+
+    def act(self, act: Act) -> None:
+        """Does this with the row that the keyboard is on, else with the last one it fits."""
+        wish = wish_near(self._page, self._ringed(), act) if self._page is not None else None
+        if wish is not None:
+            self._wish(wish)
+
+    def step_branch(self, step: int) -> None:
+        """To the branch before or after, at the place that is nearest to what is read."""
+        page = self._page
+        point = point_near(page, self.points, self._ringed()) if page is not None else None
+        if point is not None:
+            self._switch(point, step)
+
+    def state_at(self, seq: int) -> ViewState:
+        """The place for another conversation that shares the rows before `seq`: there, that row
+        stands where it stands here."""
+        return state_at(self._page, seq) if self._page is not None else ViewState()
+
+    @property
+    def placed(self) -> bool:
+        """Whether the place to be at is loaded."""
+        return self._page is None or not self._page.position.waiting
+
     def copy(self) -> None:
         """The marked text, plain, to the clipboard."""
         text = self.selected_text()
@@ -236,8 +284,9 @@ class TranscriptView(QListView):
         )
         self.setStyleSheet(
             f"QListView#transcript {{ background: {base.colours.bg}; border: none; }}"
-            f" {to_end_style(base)}"
+            f" {to_end_style(base)} {overlay_style(base)}"
         )
+        self._overlay.set_theme(self._theme)
         self.set_renderer(self._maker.renderer)
 
     def _frame(self) -> Frame:
@@ -249,8 +298,13 @@ class TranscriptView(QListView):
         if self._page is not None:
             self._page.settle()
             self._bar.show(self._page.position.extent())
+        self._overlay.lay_out(self._page, self._ringed())
         self._show_to_end()
         self.viewport().update()
+
+    def _ringed(self) -> str:
+        """The row that the keyboard is on."""
+        return self._current if self.hasFocus() else ""
 
     def _show_marking(self) -> None:
         if self._page is not None:
@@ -280,7 +334,7 @@ class TranscriptView(QListView):
             painter.setRenderHint(QPainter.RenderHint.TextAntialiasing)
             painter.fillRect(event.rect(), self._theme.color("bg"))
             if self._page is not None:
-                ringed = self._current if self.hasFocus() else ""
+                ringed = self._ringed()
                 self._page.paint(painter, QRectF(event.rect()), self._theme, ringed=ringed)
         except Exception:  # a fault in one paint must not end the program
             _LOG.exception("the transcript could not be painted")
@@ -377,6 +431,7 @@ class TranscriptView(QListView):
         index = page.rows.index(at)
         self.selectionModel().setCurrentIndex(index, QItemSelectionModel.SelectionFlag.NoUpdate)
         self.scrollTo(index)
+        self._overlay.lay_out(page, self._ringed())
         self.viewport().update()
 
     def viewportEvent(self, event: QEvent) -> bool:
@@ -384,6 +439,8 @@ class TranscriptView(QListView):
             self.scroll_by(self._strokes.touch(event))
             event.accept()
             return True
+        if event.type() == QEvent.Type.Leave and self._page is not None:
+            self._overlay.point(self._page, None)
         if isinstance(event, QHelpEvent):
             words = tip_at(self._page, QPointF(event.pos())) if self._page is not None else ""
             QToolTip.showText(event.globalPos(), words, self)
@@ -399,6 +456,7 @@ class TranscriptView(QListView):
     def mouseMoveEvent(self, event: QMouseEvent) -> None:
         if self._page is not None:
             self._pointer.move(self._page, event)
+            self._overlay.point(self._page, event.position())
 
     def mouseReleaseEvent(self, event: QMouseEvent) -> None:
         self._pointer.release(event)
@@ -431,19 +489,43 @@ class TranscriptView(QListView):
                 pass
 
     def contextMenuEvent(self, event: QContextMenuEvent) -> None:
+        """Of the row under the mouse; of the ringed one when a key asked for it."""
         page = self._page
-        row = page.row_at(event.pos().y()) if page is not None else None
-        menu = QMenu(self)
-        menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        copy = menu.addAction(self.tr("Copy"), self.copy)
-        copy.setEnabled(page is not None and not page.marking.empty)
-        if page is not None and row is not None:
-            text = plain_text(row, page.rows.context())
-            menu.addAction(
-                self.tr("Copy this part"), lambda: QGuiApplication.clipboard().setText(text)
-            )
-        menu.addAction(self.tr("Select all"), self.selectAll)
-        menu.popup(event.globalPos())
+        if page is None:
+            return
+        place = event.pos()
+        at = self.indexAt(place).row()
+        if event.reason() == QContextMenuEvent.Reason.Keyboard and self._current:
+            at = page.rows.place(self._current)
+            at = -1 if at is None else at
+            place = self.visualRect(page.rows.index(at)).topLeft()
+        self._menu_of(page, at).make(self).popup(self.viewport().mapToGlobal(place))
+
+    def _menu_of(self, page: Page, at: int) -> RowMenu:
+        row = page.rows.row(at) if at >= 0 else None
+        text = plain_text(row, page.rows.context()) if row is not None else ""
+        return RowMenu(
+            acts=acts_of(page, at) if row is not None else (),
+            is_prompt=row is not None and is_prompt(row),
+            has_marked=not page.marking.empty,
+            act=lambda act: row is not None and self._wish(wish_of(page, row, act)),
+            copy_marked=self.copy,
+            copy_part=(lambda: QGuiApplication.clipboard().setText(text)) if text else None,
+            select_all=self.selectAll,
+        )
+
+    def _wish(self, wish: Wish) -> None:
+        page = self._page
+        at = page.rows.place(wish.row_id) if page is not None else None
+        if wish.act != "copy":
+            self.wished.emit(wish)
+        elif page is not None and at is not None:
+            text = answer_text(page.rows.rows(), at, page.rows.context())
+            QGuiApplication.clipboard().setText(text)
+
+    def _switch(self, point: Point, step: int) -> None:
+        if point.neighbour(step):
+            self.branch_wanted.emit(point, point.neighbour(step))
 
     # Geometry that QListView would do itself
 

@@ -14,7 +14,6 @@ import pytest
 from desktop import paths
 from desktop.core.access import KeyPlace
 from desktop.core.errors import ModelUnavailable
-from desktop.core.protocols import Catalogue
 from desktop.credentials import api_key, status
 from desktop.credentials.key_file import KeyFile
 from desktop.credentials.keys import Keys
@@ -57,7 +56,7 @@ class Stage:
         return LiveAccess(
             environment=self.environment,
             keys=keys,
-            catalogue=catalogue(self.log),
+            catalogue=self.log.catalogue,
             transport=transport,
             table=ModelTable.from_json(self._models),
             tour=ReplayModel(()),
@@ -72,10 +71,6 @@ class Stage:
             keys.close()
         for transport in self._transports:
             asyncio.run(transport.close(seconds=5))
-
-
-def catalogue(log: MemoryLog) -> Catalogue:
-    return log.catalogue
 
 
 @pytest.fixture

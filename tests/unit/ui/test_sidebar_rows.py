@@ -5,8 +5,11 @@ from desktop.core.records import CatalogueView, Project, Tab, Workspace
 from desktop.core.status import TabStatus
 from desktop.ui.sidebar_rows import (
     DAY_MS,
+    BranchesRow,
     ConversationRow,
     FolderRow,
+    Look,
+    Phrases,
     SidebarRow,
     SpanRow,
     sidebar_rows,
@@ -15,8 +18,27 @@ from desktop.ui.sidebar_rows import (
 NOW = 100 * DAY_MS
 
 
-def tab(id_: str, *, workspace: int = 1, moment: int = NOW, title: str = "") -> Tab:
-    return Tab(id_, workspace, title, 0, True, created_at=moment, last_message_at=moment)
+def tab(
+    id_: str,
+    *,
+    workspace: int = 1,
+    moment: int = NOW,
+    title: str = "",
+    archived_at: int | None = None,
+    forked_from: str | None = None,
+) -> Tab:
+    return Tab(
+        id_,
+        workspace,
+        title,
+        0,
+        True,
+        created_at=moment,
+        last_message_at=moment,
+        archived_at=archived_at,
+        forked_from=forked_from,
+        forked_at_seq=None if forked_from is None else 4,
+    )
 
 
 def view(*tabs: Tab) -> CatalogueView:
@@ -34,15 +56,19 @@ def rows(
     folded: frozenset[int] = frozenset(),
     statuses: dict[str, TabStatus] | None = None,
     unseen: frozenset[str] = frozenset(),
+    unfolded: frozenset[str] = frozenset(),
+    current: str = "",
 ) -> tuple[SidebarRow, ...]:
     return sidebar_rows(
         found,
-        words=words,
-        folded=folded,
+        Look(words, folded, unfolded, current),
+        Phrases(
+            span_of=lambda moment: "Today" if moment >= NOW else "Older",
+            branches=lambda count: f"{count} other branches",
+            untitled="New conversation",
+        ),
         statuses=statuses or {},
         unseen=unseen,
-        span_of=lambda moment: "Today" if moment >= NOW else "Older",
-        untitled="New conversation",
     )
 
 
@@ -86,3 +112,64 @@ def test_the_strongest_mark_wins() -> None:
     )
     marks = {row.tab_id: row.mark for row in found if isinstance(row, ConversationRow)}
     assert marks == {"a": "needs-you", "b": "running", "c": "failed", "d": "unseen"}
+
+
+def family(count: int) -> list[Tab]:
+    """A conversation and its forks, each a fork of the one before; the last is the newest."""
+    return [
+        tab(f"f{n}", moment=NOW + n, title="Fix it", forked_from=f"f{n - 1}" if n else None)
+        for n in range(count)
+    ]
+
+
+def test_u19_fifty_branches_of_one_conversation_are_two_rows_until_they_are_unfolded() -> None:
+    found = view(*family(50), tab("x", moment=NOW + 10, title="Other"))
+    folded = [row for row in rows(found) if row.key not in ("w1", "w2")]
+    assert [row.key for row in folded] == ["f49", "bf0", "x"]
+    assert isinstance(folded[1], BranchesRow)
+    assert folded[1].title == "49 other branches"
+    unfolded = rows(found, unfolded=frozenset({"f0"}))
+    inner = [row for row in unfolded if isinstance(row, ConversationRow) and row.inner]
+    assert [row.tab_id for row in inner] == [f"f{n}" for n in range(48, -1, -1)]
+
+
+def test_a_folded_branch_that_is_in_view_works_or_asks_is_shown_all_the_same() -> None:
+    statuses = {"f1": TabStatus("f1", phase="running")}
+    found = rows(view(*family(5)), statuses=statuses, current="f2", unseen=frozenset({"f0"}))
+    assert [row.key for row in found if row.key != "w2"] == ["w1", "f4", "bf0", "f2", "f1"]
+
+
+def test_a_branch_says_of_what_and_keeps_its_family_when_that_is_gone() -> None:
+    parent = tab("p", title="Parent", moment=0)
+    forks = [tab("a", forked_from="p", title="A"), tab("b", forked_from="p", moment=NOW - 1)]
+    found = [row for row in rows(view(parent, *forks)) if isinstance(row, ConversationRow)]
+    assert [(row.tab_id, row.branch_of) for row in found] == [("a", "Parent")]
+    alone = rows(view(*forks))
+    assert [row.key for row in alone if row.key != "w2"] == ["w1", "a", "bp"]
+
+
+def test_p06_archived_conversations_are_out_of_the_list_and_in_the_search_marked() -> None:
+    found = view(tab("a", title="Tests"), tab("b", title="More tests", archived_at=NOW))
+    assert [row.key for row in rows(found)] == ["w1", "a", "w2"]
+    hits = [row for row in rows(found, words="tests") if isinstance(row, ConversationRow)]
+    assert [(row.tab_id, row.archived) for row in hits] == [("a", False), ("b", True)]
+
+
+def test_p06_an_archived_folder_comes_with_its_conversations_when_they_are_searched() -> None:
+    found = CatalogueView(
+        projects=(Project(1, "/w/one", "one", "git", archived_at=NOW),),
+        workspaces=(Workspace(1, 1, "/w/one", "one", archived_at=NOW),),
+        tabs=(tab("a", title="Tests", archived_at=NOW),),
+    )
+    assert rows(found) == ()
+    folder, hit = rows(found, words="tests")
+    assert isinstance(folder, FolderRow)
+    assert folder.archived
+    assert hit.key == "a"
+
+
+def test_a_folder_names_its_project_only_where_that_has_others() -> None:
+    two = [row for row in rows(view()) if isinstance(row, FolderRow)]
+    assert [row.project for row in two] == ["one", "one"]
+    one = CatalogueView((Project(1, "/w", "one", "git"),), (Workspace(1, 1, "/w", "one"),))
+    assert [row.project for row in rows(one) if isinstance(row, FolderRow)] == [""]

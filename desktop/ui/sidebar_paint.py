@@ -1,0 +1,151 @@
+"""How a row of the sidebar is drawn: one line, its mark or a word at the trailing end."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QDate, QDateTime, QLocale, QPointF, QRect, QSize, Qt
+from PySide6.QtGui import QFont, QPainter, QPen
+from PySide6.QtWidgets import QStyle, QStyledItemDelegate, QStyleOptionViewItem, QWidget
+
+from desktop.ui.marks import MARKS
+from desktop.ui.sidebar_model import ROW_ROLE, Index
+from desktop.ui.sidebar_rows import (
+    BranchesRow,
+    ConversationRow,
+    FolderRow,
+    SidebarRow,
+    SpanRow,
+)
+from desktop.ui.theme import Theme
+
+_INKS = {"running": "accent", "needs-you": "warning", "failed": "danger"}
+
+
+class SidebarDelegate(QStyledItemDelegate):
+    """The mark stands at the trailing end, the folder's arrow and the branch's fork before it."""
+
+    def __init__(self, theme: Theme, parent: QWidget) -> None:
+        super().__init__(parent)
+        self.theme = theme
+
+    def sizeHint(self, option: QStyleOptionViewItem, index: Index) -> QSize:
+        row = index.data(ROW_ROLE)
+        line = option.fontMetrics.height()
+        room = self.theme.space_4 if isinstance(row, SpanRow) else self.theme.space_12
+        return QSize(0, line + room)
+
+    def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: Index) -> None:
+        row = index.data(ROW_ROLE)
+        if row is None:
+            return
+        painter.save()
+        try:
+            self._paint_row(painter, option, row)
+        finally:
+            painter.restore()
+
+    def _paint_row(self, painter: QPainter, option: QStyleOptionViewItem, row: SidebarRow) -> None:
+        theme, rect = self.theme, option.rect
+        self._paint_ground(painter, option, row)
+        box = rect.adjusted(self._left(row), 0, -theme.space_8, 0)
+        font, ink, title = QFont(option.font), theme.color("text"), row.title
+        match row:
+            case FolderRow():
+                font.setWeight(QFont.Weight.DemiBold)
+                title = f"{_arrow(row.folded)}  {row.title}"
+                box = self._paint_note(painter, box, self._note(row))
+            case SpanRow():
+                font = theme.font(theme.sizes.small)
+                ink = theme.color("muted")
+            case BranchesRow():
+                font = theme.font(theme.sizes.small)
+                ink = theme.color("muted")
+                title = f"{_arrow(row.folded)}  {row.title}"
+            case ConversationRow():
+                box = self._paint_trailing(painter, box, row)
+                if row.branch_of is not None:
+                    box = self._paint_fork(painter, box)
+        painter.setFont(font)
+        painter.setPen(ink)
+        elide = (
+            Qt.TextElideMode.ElideMiddle
+            if isinstance(row, FolderRow)
+            else Qt.TextElideMode.ElideRight
+        )
+        text = painter.fontMetrics().elidedText(title, elide, box.width())
+        painter.drawText(box, Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeading, text)
+        if option.state & QStyle.StateFlag.State_HasFocus:
+            painter.setPen(QPen(theme.color("accent"), theme.measures.hairline))
+            painter.drawRect(rect.adjusted(0, 0, -1, -1))
+
+    def _paint_ground(
+        self, painter: QPainter, option: QStyleOptionViewItem, row: SidebarRow
+    ) -> None:
+        if option.state & QStyle.StateFlag.State_Selected:
+            painter.fillRect(option.rect, self.theme.color("selection"))
+        elif option.state & QStyle.StateFlag.State_MouseOver and not isinstance(row, SpanRow):
+            painter.fillRect(option.rect, self.theme.color("border"))
+
+    def _left(self, row: SidebarRow) -> int:
+        theme = self.theme
+        match row:
+            case FolderRow():
+                return theme.space_8
+            case BranchesRow():
+                return theme.space_32
+            case ConversationRow() if row.inner:
+                return theme.space_24 + theme.space_16
+            case _:
+                return theme.space_24
+
+    def _paint_trailing(self, painter: QPainter, box: QRect, row: ConversationRow) -> QRect:
+        """The mark; where there is none, a word or the time of an inner one."""
+        if not row.mark:
+            return self._paint_note(painter, box, self._note(row))
+        painter.setPen(self.theme.color(_INKS.get(row.mark, "muted")))
+        trailing = Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignTrailing
+        painter.drawText(box, trailing, MARKS[row.mark])
+        return box.adjusted(0, 0, -self.theme.space_16, 0)
+
+    def _note(self, row: FolderRow | ConversationRow) -> str:
+        if row.archived:
+            return self.tr("archived")
+        if isinstance(row, ConversationRow) and row.inner:
+            return _short_moment(row.moment)
+        return ""
+
+    def _paint_note(self, painter: QPainter, box: QRect, words: str) -> QRect:
+        if not words:
+            return box
+        painter.setFont(self.theme.font(self.theme.sizes.small))
+        painter.setPen(self.theme.color("muted"))
+        trailing = Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignTrailing
+        painter.drawText(box, trailing, words)
+        wide = painter.fontMetrics().horizontalAdvance(words)
+        return box.adjusted(0, 0, -wide - self.theme.space_8, 0)
+
+    def _paint_fork(self, painter: QPainter, box: QRect) -> QRect:
+        """A line that parts in two: drawn, because few fonts have one."""
+        theme = self.theme
+        size = theme.px(theme.space_12)
+        left, top = box.left(), box.center().y() - size // 2
+        painter.save()
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        painter.setPen(QPen(theme.color("muted"), 1.4))
+        stem = QPointF(left + size * 0.2, top)
+        knee = QPointF(left + size * 0.2, top + size * 0.55)
+        painter.drawLine(stem, QPointF(left + size * 0.2, top + size))
+        painter.drawLine(knee, QPointF(left + size * 0.75, top + size * 0.2))
+        painter.restore()
+        return box.adjusted(size + theme.space_4, 0, 0, 0)
+
+
+def _arrow(folded: bool) -> str:
+    return "▸" if folded else "▾"
+
+
+def _short_moment(moment: int) -> str:
+    """The time of today, the date of any other day."""
+    when, locale = QDateTime.fromMSecsSinceEpoch(moment), QLocale()
+    if when.date() == QDate.currentDate():
+        return locale.toString(when.time(), QLocale.FormatType.ShortFormat)
+    return locale.toString(when.date(), QLocale.FormatType.ShortFormat)
