@@ -30,7 +30,6 @@ if TYPE_CHECKING:
     from desktop.core.status import TabStatus
 
 _OPENING = (Qt.Key.Key_Return, Qt.Key.Key_Enter)
-_BINNING = (Qt.Key.Key_Delete, Qt.Key.Key_Backspace)
 
 
 class SidebarView(QListView):
@@ -58,7 +57,7 @@ class SidebarView(QListView):
             self.chosen.emit(index)
         elif key in (Qt.Key.Key_Left, Qt.Key.Key_Right):
             self.fold_wanted.emit(index, key == Qt.Key.Key_Left)
-        elif key in _BINNING:
+        elif key == Qt.Key.Key_Delete:
             self.trash_chosen.emit(index)
         else:
             super().keyPressEvent(event)
