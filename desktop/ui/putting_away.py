@@ -151,7 +151,8 @@ class PuttingAway(QObject):
 
     def _put_tab(self, tab_id: str, *, into: Which) -> None:
         tab = next((one for one in self._view.tabs if one.id == tab_id), None)
-        if tab is not None:
+        is_there = tab is not None and into == "archived" and tab.archived_at is not None
+        if tab is not None and not is_there:
             self._start(self._put_tab_now(tab, into))
 
     async def _put_tab_now(self, tab: Tab, into: Which) -> None:
