@@ -11,8 +11,9 @@ import os
 import shutil
 import sqlite3
 import tempfile
+import time
 from collections.abc import Callable, Collection, Generator
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -56,6 +57,8 @@ _PAGES = 1024
 _STEPS = 1_000_000
 _WORKING = ".nacre-working-"
 _LOCK = "lock"
+# Longer than any process takes between making its folder and locking it.
+_YOUNG_SECONDS = 600.0
 _LEFT_OVER = ("", "-wal", "-journal")
 _BLOB_BYTES = "SELECT coalesce(sum(size), 0) FROM blobs"
 _ABOUT_SOURCE = frozenset(
@@ -543,8 +546,10 @@ def _working_folder(beside: Path) -> Generator[Path]:
 def sweep(beside: Path) -> None:
     """Removes the unfinished files of dead processes."""
     for folder in beside.glob(f"{_WORKING}*"):
-        # One without a lock has just been made, or its owner died before it took it.
-        if folder.is_symlink() or not (folder / _LOCK).is_file():
+        if folder.is_symlink():
+            continue
+        if not (folder / _LOCK).is_file():
+            _sweep_unlocked(folder)
             continue
         lock = FileLock(folder / _LOCK, thread_local=False)
         try:
@@ -553,6 +558,13 @@ def sweep(beside: Path) -> None:
             continue
         lock.release()
         shutil.rmtree(folder, ignore_errors=True)
+
+
+def _sweep_unlocked(folder: Path) -> None:
+    """It has just been made, or its owner died before it took the lock and left it empty."""
+    with suppress(OSError):
+        if time.time() - folder.stat().st_mtime > _YOUNG_SECONDS:
+            folder.rmdir()
 
 
 def _sync_folder(folder: Path) -> None:

@@ -5,6 +5,7 @@ lock is waited for at its start and never met in its middle); pysqlite's implici
 """
 
 import sqlite3
+import time
 from pathlib import Path
 from typing import Literal
 
@@ -16,6 +17,10 @@ Mode = Literal["write", "migrate", "read", "read-only", "sealed"]
 
 _QUERY = {"write": "rw", "migrate": "rwc", "read": "rw", "read-only": "ro", "sealed": "ro"}
 CACHE_KIB = 16 * 1024
+# How long SQLite itself waits for the write lock, before it is asked anew.
+STEP_MS = 8
+# In `Connection.info`: another patience than the engine's.
+PATIENCE = "patience"
 # The writer leaves checkpoints to a thread of their own (`checkpoints`); should that be held up,
 # SQLite makes one itself at 40 MiB.
 AUTOCHECKPOINT_PAGES = 10_000
@@ -57,18 +62,39 @@ def connect(database: Path, mode: Mode, *, busy_ms: int) -> sqlite3.Connection:
 
 def engine(database: Path, mode: Mode, *, busy_ms: int) -> Engine:
     """An engine whose connections are opened so; each lane keeps one for its whole life."""
+    step = min(STEP_MS, busy_ms) if mode == "write" else busy_ms
     made = create_engine(
         "sqlite://",
-        creator=lambda: connect(database, mode, busy_ms=busy_ms),
+        creator=lambda: connect(database, mode, busy_ms=step),
         poolclass=NullPool,
     )
-    begin = "BEGIN IMMEDIATE" if mode in ("write", "migrate") else "BEGIN"
 
     def start(connection: Connection) -> None:
-        connection.exec_driver_sql(begin)
+        if mode == "write":
+            begin_writing(driver(connection), busy_ms=connection.info.get(PATIENCE, busy_ms))
+        else:
+            driver(connection).execute("BEGIN IMMEDIATE" if mode == "migrate" else "BEGIN")
 
     event.listen(made, "begin", start)
     return made
+
+
+def begin_writing(raw: sqlite3.Connection, *, busy_ms: int) -> None:
+    """Takes the write lock within so many ms; raises sqlite3.Error.
+
+    SQLite asks for a lock less and less often, and every newcomer gets it before the one who has
+    waited longest: among eight busy writers that took seconds. So it is asked anew every few
+    milliseconds.
+    """
+    deadline = time.monotonic() + busy_ms / 1_000
+    while True:
+        try:
+            raw.execute("BEGIN IMMEDIATE")
+            return
+        except sqlite3.OperationalError as error:
+            is_busy = error.sqlite_errorcode & 0xFF == sqlite3.SQLITE_BUSY
+            if not is_busy or time.monotonic() >= deadline:
+                raise
 
 
 def driver(connection: Connection) -> sqlite3.Connection:

@@ -7,6 +7,7 @@ from sqlalchemy import Connection
 
 from desktop.store import backup, legacy_journal, schema
 from desktop.store.blobs import Blobs
+from desktop.store.connection import driver
 from desktop.store.references import References, read_slice
 from desktop.store.secret_columns import count_waiting
 from desktop.store.tables import SCHEMA
@@ -73,8 +74,7 @@ def _legacy(connection: Connection, database: Path) -> dict[str, Any]:
 
     It is no damage: every start tries again.
     """
-    raw = connection.connection.driver_connection
-    assert raw is not None
+    raw = driver(connection)
     remains = legacy_journal.remains(raw)
     return {
         "secretsInDatabase": count_waiting(raw),

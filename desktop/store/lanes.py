@@ -20,7 +20,7 @@ from sqlalchemy.exc import DBAPIError
 from desktop.core.errors import StoreError
 from desktop.store import failures
 from desktop.store.checkpoints import Checkpoints
-from desktop.store.connection import Mode, engine
+from desktop.store.connection import Mode, driver, engine
 
 T = TypeVar("T")
 Job = Callable[[Connection], T]
@@ -101,7 +101,7 @@ class Stoppable(Generic[T]):
     def __call__(self, connection: Connection) -> T:
         if self._stopped.is_set():
             raise StoreError(STOPPED)
-        raw: Any = connection.connection.driver_connection
+        raw = driver(connection)
         raw.set_progress_handler(self._stopped.is_set, STEPS_BETWEEN_LOOKS)
         with self._running:
             self._raw = raw

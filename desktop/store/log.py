@@ -17,7 +17,8 @@ from desktop.core.records import Storage
 from desktop.store import doctor, kept_backups, legacy_journal, schema, storage
 from desktop.store.blobs import Blobs
 from desktop.store.catalogue import SqlCatalogue
-from desktop.store.connection import Mode
+from desktop.store.checkpoints import fold
+from desktop.store.connection import PATIENCE, Mode, driver
 from desktop.store.homes import Homes
 from desktop.store.lanes import Lanes
 from desktop.store.leases import Leases
@@ -88,7 +89,7 @@ class Log:
         read_only: bool = False,
         busy_ms: int = BUSY_MS,
     ) -> "Log":
-        """Makes or migrates the file and opens it. Blocks: call it in a thread.
+        """Makes or migrates the file, rid of a legacy journal, and opens it. Blocks: in a thread.
 
         Raises StoreError; NewerSchema leaves every byte as it was (SPEC A09). A file that can't be
         written is opened for reading, and every write then raises StoreReadOnly. `busy_ms` is how
@@ -143,13 +144,11 @@ class Log:
             self._leases.close()
 
     def _tidy_up(self, connection: Connection) -> None:
-        raw = connection.connection.driver_connection
-        assert raw is not None
-        raw.execute(f"PRAGMA busy_timeout={CLOSING_BUSY_MS}")
+        connection.info[PATIENCE] = CLOSING_BUSY_MS
         with connection.begin():
             self._leases.release_all(connection)
             merge(connection, pages=CLOSING_PAGES)
-        raw.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+        fold(driver(connection), "TRUNCATE")
 
 
 def _may_write(database: Path) -> bool:

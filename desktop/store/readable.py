@@ -5,13 +5,14 @@ not take all others along (SPEC P13).
 """
 
 import logging
-import sqlite3
 from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from typing import Any, TypeVar
 
 from sqlalchemy import Connection, Row, Select
 from sqlalchemy.exc import DBAPIError
+
+from desktop.store.connection import driver
 
 T = TypeVar("T")
 
@@ -27,15 +28,14 @@ def readable(
     except DBAPIError as error:
         if "decode to UTF-8" not in str(error.orig):
             raise
-        logger.warning("A list has a damaged text: %s", error.orig)
+        logger.warning("A list has a text that is no UTF-8")  # the error would say which
     with _mending(connection):
         return tuple(value_of(row) for row in connection.execute(query))
 
 
 @contextmanager
 def _mending(connection: Connection) -> Generator[None]:
-    raw = connection.connection.driver_connection
-    assert isinstance(raw, sqlite3.Connection)
+    raw = driver(connection)
     before = raw.text_factory
     raw.text_factory = lambda content: content.decode("utf-8", "replace")
     try:

@@ -18,7 +18,7 @@ from sqlalchemy import Connection
 
 from desktop.core.errors import NewerSchema, StoreReadOnly
 from desktop.store import copies, failures, triggers
-from desktop.store.connection import Mode, connect, engine, write_ahead_log
+from desktop.store.connection import Mode, connect, driver, engine, write_ahead_log
 from desktop.store.tables import SCHEMA, Row
 
 logger = logging.getLogger(__name__)
@@ -113,7 +113,7 @@ def migrate(database: Path, *, busy_ms: int) -> None:
     migrating = engine(database, "migrate", busy_ms=busy_ms)
     try:
         with migrating.connect() as connection:
-            raw = _raw(connection)
+            raw = driver(connection)
             _prepare_file(raw, busy_ms=busy_ms)
             with connection.begin():
                 version = _version(raw)
@@ -130,12 +130,6 @@ def migrate(database: Path, *, busy_ms: int) -> None:
     if not is_new:
         seconds = time.monotonic() - began
         logger.info("brought %s from schema %s to %s in %.3f s", database, version, SCHEMA, seconds)
-
-
-def _raw(connection: Connection) -> sqlite3.Connection:
-    raw = connection.connection.driver_connection
-    assert isinstance(raw, sqlite3.Connection)
-    return raw
 
 
 def _prepare_file(raw: sqlite3.Connection, *, busy_ms: int) -> None:

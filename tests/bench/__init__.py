@@ -10,12 +10,13 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """What the command line says: `runs` and `seed` of `kill`, `rows` of a large log, `seconds` of
-    what goes on for a time."""
+    """What the command line says: `runs` and `seed` of `kill`, `rows` of a large log, `purge_rows`
+    to purge, `seconds` of what goes on for a time."""
 
     runs: int = 200
     seed: int = 1
     rows: int = 1_000_000
+    purge_rows: int = 300_000
     seconds: float = 15.0
 
 

@@ -6,6 +6,7 @@ import inspect
 import pkgutil
 import sys
 from collections.abc import Iterable
+from dataclasses import fields
 
 import tests.bench
 from tests.bench import Figure, Options
@@ -24,7 +25,7 @@ def main(arguments: list[str]) -> int:
     if unknown:
         print(f"no such measurement: {', '.join(unknown)}; there are: {', '.join(known)}")
         return 2
-    options = Options(runs=asked.runs, seed=asked.seed, rows=asked.rows, seconds=asked.seconds)
+    options = Options(**{field.name: getattr(asked, field.name) for field in fields(Options)})
     for name in asked.names or known:
         for figure in _figures(name, options):
             print(figure.line(), flush=True)
@@ -43,6 +44,7 @@ def _parser(known: list[str]) -> argparse.ArgumentParser:
     parser.add_argument("--runs", type=int, default=usual.runs, help="processes that `kill` kills")
     parser.add_argument("--seed", type=int, default=usual.seed, help="of what `kill` does")
     parser.add_argument("--rows", type=int, default=usual.rows, help="of a large log")
+    parser.add_argument("--purge-rows", type=int, default=usual.purge_rows, help="of `purge`")
     parser.add_argument("--seconds", type=float, default=usual.seconds, help="of `contention`")
     return parser
 

@@ -463,6 +463,27 @@ def test_a_conversation_whose_folder_is_gone_is_named_and_never_shown_empty(
     assert home.rows() == []
 
 
+def test_a_torn_end_and_a_damaged_row_are_told_in_the_window_and_it_goes_on(
+    home: Home, enter: Enter
+) -> None:
+    """F-S02, C12: what is intact is shown, what is not is set aside and named."""
+    folder = home.root / "sessions"
+    with MessagesServer([reply(text("One.")), reply(text("Two."))]) as server:
+        tab_id = begun(home, server, folder)
+        file = folder / f"{tab_id}.jsonl"
+        whole = file.read_bytes()
+        file.write_bytes(whole.replace(b'{"text":"hello"', b'{"text":\0\0\0\0"llo"') + bytes(1206))
+        person = enter(server)
+        person.go_to(tab_id)
+        person.wait(lambda: person.reads("One.") and "can't be read" in person.banner())
+        person.say("more")
+        person.wait(lambda: person.reads("Two.") and "was set aside in" in person.banner())
+        person.wait(person.idle)
+        assert person.leave() == 0
+    assert (folder / f"{tab_id}.jsonl.torn-1").read_bytes() == bytes(1206)
+    assert server.rejected == []
+
+
 # -- the first page ---------------------------------------------------------------------------
 
 
