@@ -6,9 +6,11 @@ a default; "always" shows its rule before it is kept and waits until all of a lo
 """
 
 from collections.abc import Callable, Sequence
+from math import ceil
 
 from PySide6.QtCore import Qt, QTimer, Signal
 from PySide6.QtGui import (
+    QFontMetricsF,
     QKeyEvent,
     QTextCharFormat,
     QTextCursor,
@@ -286,7 +288,9 @@ class PermissionBar(QFrame):
 
     def _fit_detail(self) -> None:
         lines = min(_LINES_SHOWN, self._detail.document().blockCount())
-        height = self._detail.fontMetrics().lineSpacing() * max(2, lines)
+        # A line takes whole pixels; the metrics in whole pixels would round it down.
+        line = ceil(QFontMetricsF(self._detail.font()).lineSpacing())
+        height = line * max(2, lines)
         margin = round(self._detail.document().documentMargin() * 2)
         # Qt wants one pixel more than the lines need, else it scrolls, and "always" waits for that.
         frame = self._detail.frameWidth() * 2 + 1
