@@ -53,9 +53,14 @@ class Corpus:
 @cache
 def corpus(rows: int, *, letters: int = 600) -> Corpus:
     """Made once and kept until this process ends; `letters` is the length of a text, about."""
-    folder = Path(tempfile.mkdtemp(prefix="nacre-bench-corpus-"))
-    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    folder = until_the_end(Path(tempfile.mkdtemp(prefix="nacre-bench-corpus-")))
     return made(folder, rows, letters=letters)
+
+
+def until_the_end(folder: Path) -> Path:
+    """The folder, which goes when this process ends."""
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    return folder
 
 
 def made(folder: Path, rows: int, *, letters: int = 600) -> Corpus:

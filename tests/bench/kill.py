@@ -3,8 +3,8 @@
 `--runs N` kills so many (200; the suite takes 40), `--seed N` repeats a choice of moments and
 scripts (the machine's own timing stays). Most are conversations that stream, run tools and hold a
 queue; some meet with a full disk or a lock instead of their death; the others migrate a legacy
-database or make a backup. What was found broken is told on standard error; the data folders of a
-campaign with violations are kept.
+database, make a backup or purge a conversation. What was found broken is told on standard error;
+the data folders of a campaign with violations are kept.
 """
 
 import shutil
@@ -21,6 +21,7 @@ from tests.bench.killing import keeping
 from tests.bench.killing.conversation import Conversation
 from tests.bench.killing.keeping import killed_backup
 from tests.bench.killing.moving import killed_migration
+from tests.bench.killing.purging import killed_purge
 from tests.bench.killing.tally import Tally
 from tests.bench.killing.trouble import on_a_full_disk, under_a_lock
 
@@ -39,6 +40,7 @@ COUNTED = (
     "found.new",
     "kept_rows",
     "archives",
+    "purged_at_kill",
 )
 Scenario = Callable[[], None]
 
@@ -65,9 +67,9 @@ def _campaign(folder: Path, *, runs: int, seed: int, tally: Tally) -> None:
 
 def _scenarios(folder: Path, *, runs: int, seed: int, tally: Tally) -> list[Scenario]:
     """The long ones first, so that the threads end at about the same time."""
-    migrations = backups = full = runs // 8
+    migrations = backups = purges = full = runs // 10
     locks = runs // 20
-    talks = runs - migrations - backups - full - locks
+    talks = runs - migrations - backups - purges - full - locks
     found: list[Scenario] = []
     for name, count, scenario in (("full", full, on_a_full_disk), ("lock", locks, under_a_lock)):
         for number, start in enumerate(range(0, count, CHAIN)):
@@ -83,6 +85,10 @@ def _scenarios(folder: Path, *, runs: int, seed: int, tally: Tally) -> list[Scen
         name = f"{seed}-backup-{number}"
         assert long is not None
         found.append(partial(killed_backup, long, folder / name, seed=name, tally=tally))
+    for number in range(purges):
+        name = f"{seed}-purge-{number}"
+        assert long is not None
+        found.append(partial(killed_purge, long, folder / name, seed=name, tally=tally))
     for number in range(migrations):
         name = f"{seed}-migration-{number}"
         found.append(partial(killed_migration, folder / name, seed=name, tally=tally))

@@ -1,74 +1,52 @@
 """A migration of a legacy database that is killed: the file is old or new, never between.
 
-The five kept tables are row-identical in either (SPEC C01), and the next start finishes.
+The five kept tables are row-identical in either (SPEC C01), and the next start finishes: then the
+obsolete journal is gone, its files too, and nothing beside them.
 """
 
 import random
+import shutil
 import sqlite3
 from contextlib import closing
+from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
+from tempfile import mkdtemp
 from typing import Any
 
+from tests.bench._corpus import until_the_end
 from tests.bench.killing.found import copy, unsound
 from tests.bench.killing.tally import Tally
 from tests.bench.killing.victim import Left, Moment, ended
+from tests.data import make_legacy_database as legacy
 from tests.e2e.nacre import Home
 
-MESSAGES = 20_000
+MESSAGES = 12_000
+# A table that only this installation has, with references to messages.
+NOT_OURS = ("attachments",)
 # The latest kill after the copy of the old file has appeared.
 SECONDS = 0.8
-KEPT = ("settings", "usage_cache", "wake_schedule", "credentials", "api_keys")
-_LEGACY = """
-CREATE TABLE messages(id TEXT PRIMARY KEY, tab_id TEXT, seq INTEGER, role TEXT, content_json TEXT,
-    created_at INTEGER);
-CREATE TABLE tabs(id TEXT PRIMARY KEY, title TEXT, key_id TEXT, model_id TEXT, parent_tab_id TEXT,
-    status TEXT, is_open INTEGER, position INTEGER, created_at INTEGER, updated_at INTEGER);
-CREATE TABLE settings(key TEXT PRIMARY KEY, value TEXT);
-CREATE TABLE usage_cache(key_id TEXT PRIMARY KEY, provider TEXT, cached_at INTEGER,
-    report_json TEXT);
-CREATE TABLE wake_schedule(hour INTEGER PRIMARY KEY, next_wake_at INTEGER);
-CREATE TABLE credentials(key_id TEXT PRIMARY KEY, provider TEXT, access_token TEXT,
-    refresh_token TEXT, expires_at INTEGER, subscription_type TEXT, source_file TEXT,
-    imported_at INTEGER, updated_at INTEGER);
-CREATE TABLE api_keys(key_id TEXT PRIMARY KEY, provider TEXT, api_key TEXT, imported_at INTEGER,
-    updated_at INTEGER);
-"""
 
 
-def make_legacy(database: Path) -> None:
-    """A legacy database with many messages and some rows in each kept table; no secrets."""
-    with closing(sqlite3.connect(database)) as connection, connection:
-        connection.executescript(_LEGACY)
-        connection.executemany(
-            "INSERT INTO messages VALUES (?, ?, ?, 'user', ?, ?)",
-            ((f"m{n}", f"t{n % 50}", n, '{"text": "old words"}' * 8, n) for n in range(MESSAGES)),
-        )
-        connection.executemany(
-            "INSERT INTO tabs VALUES (?, 'old', 'k', 'm', NULL, 'idle', 1, ?, 1, 1)",
-            ((f"t{n}", n) for n in range(50)),
-        )
-        connection.executemany(
-            "INSERT INTO settings VALUES (?, ?)",
-            ((f"key.{n}", "x\\u0000é😀" * (n % 7) if n % 5 else None) for n in range(500)),
-        )
-        connection.executemany(
-            "INSERT INTO usage_cache VALUES (?, 'p', ?, '{}')", ((f"k{n}", n) for n in range(300))
-        )
-        connection.executemany("INSERT INTO wake_schedule VALUES (?, ?)", enumerate(range(24)))
-        connection.executemany(
-            "INSERT INTO credentials VALUES (?, 'p', NULL, '', NULL, 'pro', '/f', ?, NULL)",
-            ((f"k{n}", n) for n in range(40)),
-        )
-        connection.executemany(
-            "INSERT INTO api_keys VALUES (?, 'p', NULL, ?, 7)", ((f"a{n}", n) for n in range(40))
-        )
+@dataclass(frozen=True, slots=True)
+class _State:
+    """What a database file is. `old` counts what only the legacy one has."""
+
+    is_new: bool
+    tabs: int
+    old: dict[str, int]
+    kept: dict[str, Any]
+    faults: tuple[str, ...]
+
+    @property
+    def kept_rows(self) -> int:
+        return sum(map(len, self.kept.values()))
 
 
 def killed_migration(folder: Path, *, seed: str, tally: Tally) -> None:
     """One kill, what it left, and the next start."""
     home = Home(folder)
-    home.data.mkdir(parents=True)
-    make_legacy(home.database)
+    shutil.copytree(_legacy_folder(), home.data)
     before = _state(home.database, folder / "copy")
     dice = random.Random(seed)
     at = Moment(
@@ -80,13 +58,23 @@ def killed_migration(folder: Path, *, seed: str, tally: Tally) -> None:
     tally.add("hits.migration", left.was_hit)
     tally.check(left.was_hit or left.code == 0, seed, f"the migration failed: {left.err}")
     found = _state(home.database, folder / "copy")
-    tally.add("found.new" if found["is_new"] else "found.old")
+    tally.add("found.new" if found.is_new else "found.old")
     _judge(before, found, seed, tally)
     again = _start(home, None)
     tally.check(again.code == 0, seed, f"the next start failed: {again.err}")
     after = _state(home.database, folder / "copy")
-    tally.check(after["is_new"], seed, "the next start did not finish the migration")
+    tally.check(after.is_new, seed, "the next start did not finish the migration")
+    tally.check(not after.old, seed, f"the next start left {after.old}")
     _judge(before, after, seed, tally)
+    _judge_files(home.data / ".host", seed, tally)
+
+
+@cache
+def _legacy_folder() -> Path:
+    """Made once; every run takes a copy."""
+    folder = until_the_end(Path(mkdtemp(prefix="nacre-legacy-")))
+    legacy.make(folder, messages=MESSAGES)
+    return folder
 
 
 def _start(home: Home, at: Moment | None) -> Left:
@@ -94,32 +82,36 @@ def _start(home: Home, at: Moment | None) -> Left:
     return ended(words, environment=home.environment(), notes=home.root / "notes.txt", at=at)
 
 
-def _judge(before: dict[str, Any], found: dict[str, Any], seed: str, tally: Tally) -> None:
-    tally.add("kept_rows", sum(map(len, found["kept"].values())))
-    tally.check(found["kept"] == before["kept"], seed, "a kept table has changed")
-    tally.check(not found["faults"], seed, f"the file is {found['faults']}")
-    if found["is_new"]:
-        tally.check(found["tabs"] == 0, seed, "old tabs are in the new file")
+def _judge(before: _State, found: _State, seed: str, tally: Tally) -> None:
+    tally.add("kept_rows", found.kept_rows)
+    tally.check(found.kept == before.kept, seed, "a kept table has changed")
+    tally.check(not found.faults, seed, f"the file is {found.faults}")
+    if found.is_new:
+        tally.check(found.tabs == 0, seed, "old tabs are in the new file")
     else:
         tally.check(found == before, seed, "the old file is not as it was")
 
 
-def _state(database: Path, scratch: Path) -> dict[str, Any]:
+def _judge_files(host: Path, seed: str, tally: Tally) -> None:
+    left = [name for name in legacy.JOURNAL_FILES if (host / name).exists()]
+    tally.check(not left, seed, f"the next start left {left}")
+    gone = [name for name in legacy.OTHER_HOST_FILES if not (host / name).exists()]
+    tally.check(not gone, seed, f"files that are nobody's business are gone: {gone}")
+
+
+def _state(database: Path, scratch: Path) -> _State:
     copied = copy(database, scratch)
     assert copied is not None
-    with closing(sqlite3.connect(copied)) as connection:
-        names = {row[0] for row in connection.execute("SELECT name FROM sqlite_master")}
-        has_old, has_new = "messages" in names, "chunks" in names
-        faults = unsound(connection)
-        if has_old == has_new:
+    with closing(sqlite3.connect(copied)) as plain:
+        names = {row[0] for row in plain.execute("SELECT name FROM sqlite_master")}
+        faults = unsound(plain, beside=NOT_OURS)
+        is_new = "chunks" in names
+        if is_new == ("messages" in names):
             faults.append("between old and new")
-        return {
-            "is_new": has_new,
-            "faults": faults,
-            "tabs": connection.execute("SELECT count(*) FROM tabs").fetchone()[0],
-            "messages": connection.execute("SELECT * FROM messages").fetchall() if has_old else [],
-            "kept": {
-                table: connection.execute(f"SELECT rowid, * FROM {table}").fetchall()
-                for table in KEPT
-            },
+        old = {
+            table: int(plain.execute(f"SELECT count(*) FROM {table}").fetchone()[0])
+            for table in ("messages", *legacy.JOURNAL)
+            if table in names
         }
+        tabs = int(plain.execute("SELECT count(*) FROM tabs").fetchone()[0])
+    return _State(is_new, tabs, old, legacy.rows(copied), tuple(faults))
