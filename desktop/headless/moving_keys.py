@@ -9,12 +9,13 @@ the keyring is not touched.
 import asyncio
 import logging
 import time
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import TypeVar
 
 from desktop.core.errors import StoreError
 from desktop.credentials import api_key
+from desktop.credentials.keys import Found
 from desktop.credentials.secret import Secret
 from desktop.credentials.status import KeyRefused, KeyringError, Status
 from desktop.credentials.store import CALL_SECONDS, SecretStore
@@ -24,6 +25,7 @@ from desktop.store.log import BUSY_MS
 
 _LOG = logging.getLogger(__name__)
 T = TypeVar("T")
+FindKey = Callable[[str], Awaitable[Found]]
 # Cleaning a larger file takes seconds before the log opens, so the person is told.
 LARGE = 100_000_000
 
@@ -43,22 +45,23 @@ async def move_keys(
     database: Path,
     secrets: SecretStore,
     *,
+    find: FindKey,
     tell: Callable[[str], None],
     seconds: float = CALL_SECONDS,
     busy_ms: int = BUSY_MS,
 ) -> str:
     """Moves what waits and cleans the files; a sentence for the person where something stays.
 
-    Begins no new secret after `seconds`; `tell` gets a word before what takes long. Never raises
-    for what it finds.
+    `find` says which key is in use, wherever it is kept. Begins no new secret after `seconds`;
+    `tell` gets a word before what takes long. Never raises for what it finds.
     """
     until = time.monotonic() + seconds
-    mover = _Mover(database, secrets, tell=tell, until=until, busy_ms=busy_ms)
+    mover = _Mover(database, secrets, find=find, tell=tell, until=until, busy_ms=busy_ms)
     try:
         return await mover.run()
     except StoreError as error:
         _LOG.warning("the keys of the old database: %s (%s)", error, error.detail)
-        return f"Keys of an older database could not be moved. {error} {_TRY_AGAIN}"
+        return f"Keys of an older database could not be taken out of it. {error} {_TRY_AGAIN}"
 
 
 class _Mover:
@@ -69,12 +72,14 @@ class _Mover:
         database: Path,
         secrets: SecretStore,
         *,
+        find: FindKey,
         tell: Callable[[str], None],
         until: float,
         busy_ms: int,
     ) -> None:
         self._database = database
         self._secrets = secrets
+        self._find = find
         self._tell = tell
         self._until = until
         self._busy_ms = busy_ms
@@ -113,11 +118,19 @@ class _Mover:
         A key for the provider becomes the one that Nacre uses, if it has none; a key that the
         person has entered since stays. Under its own name the legacy value is the latest word.
         """
-        account = secret.account
-        if _can_be_used(secret) and await self._secrets.get(LIVE) in (None, Secret(secret.kept)):
-            account = LIVE
+        account = LIVE if await self._is_wanted(secret) else secret.account
         await self._put(account, secret)
         return account
+
+    async def _is_wanted(self, secret: LegacySecret) -> bool:
+        if not _can_be_used(secret):
+            return False
+        there = await self._secrets.get(LIVE)
+        if there not in (None, Secret(secret.kept)):
+            return False
+        # Behind a key in the encrypted file it would never be used, and go when that one moves.
+        in_use = await self._find(LIVE)
+        return in_use.problem is None and in_use.place in (None, "keyring")
 
     async def _put(self, account: str, secret: LegacySecret) -> None:
         if await self._secrets.get(account) != Secret(secret.kept):

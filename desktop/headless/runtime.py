@@ -306,7 +306,7 @@ async def start(
         notice = (
             _read_only_notice(folder)
             if log.is_read_only
-            else await move_keys(folder.database, secrets, tell=report)
+            else await move_keys(folder.database, secrets, find=keys.find, tell=report)
         )
         stores = Stores(log, choice=choice_of(store), report=report)
         return await _join(

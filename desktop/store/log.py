@@ -89,7 +89,7 @@ class Log:
         read_only: bool = False,
         busy_ms: int = BUSY_MS,
     ) -> "Log":
-        """Makes or migrates the file and opens it. Blocks: call it in a thread.
+        """Makes or migrates the file, rid of a legacy journal, and opens it. Blocks: in a thread.
 
         Raises StoreError; NewerSchema leaves every byte as it was (SPEC A09). A file that can't be
         written is opened for reading, and every write then raises StoreReadOnly. `busy_ms` is how

@@ -10,6 +10,7 @@ from desktop.core.permissions import Rule
 from desktop.store import workspaces
 from desktop.store.codec import clean
 from desktop.store.lanes import Lanes
+from desktop.store.readable import readable
 from desktop.store.tables import RULES, SETTINGS
 
 
@@ -70,8 +71,9 @@ def _remove_rule(connection: Connection, *, rule: Rule) -> None:
 
 
 def _settings(connection: Connection) -> Mapping[str, str]:
-    rows = connection.execute(select(SETTINGS.c.key, SETTINGS.c.value))
-    return {key: value for key, value in rows if value is not None}
+    """Those that are texts; a legacy table may hold anything beside them, and keeps it."""
+    rows = readable(connection, select(SETTINGS), tuple)
+    return {k: value for k, value in rows if isinstance(k, str) and isinstance(value, str)}
 
 
 def _save_setting(connection: Connection, *, key: str, value: str | None) -> None:

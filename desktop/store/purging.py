@@ -8,7 +8,6 @@ left of it has no gaps at any moment.
 
 import asyncio
 import time
-from collections import deque
 from collections.abc import Callable
 from functools import partial
 
@@ -18,15 +17,16 @@ from desktop.core.errors import StoreError, UnknownConversation
 from desktop.store.lanes import Lanes
 from desktop.store.merging import merge
 
-# How long a slice should hold the write lock, its commit included, and what it may do at least.
+# How long a slice should hold the write lock, its commit included.
 SLICE_SECONDS = 0.016
-LEAST_SECONDS = 0.002
 # So many slices leave so many pieces in the search index; SQLite would merge sixty-four at once.
-SLICES_BEFORE_MERGE = 8
-MERGE_PAGES = 16
-# Rows that one statement deletes at most; the first ones show how large they are.
-MOST_ROWS = 16
-QUICK_SECONDS, SLOW_SECONDS = 0.001, 0.003
+SLICES_BEFORE_MERGE = 16
+MERGE_PAGES = 64
+# A row weighs its letters, which are taken out of the search index, and so much beside them.
+ROW_WEIGHT = 1_000
+FIRST_WEIGHT, LEAST_WEIGHT = 30_000, 3_000
+# By how much the weight of a slice changes at most from one to the next.
+SHRINK, GROW = 0.5, 1.25
 
 _STATE = "SELECT trashed_at, purged_at FROM tabs WHERE id = ?"
 _MARK = (
@@ -55,10 +55,11 @@ _NEXT = (
     " OR EXISTS (SELECT 1 FROM model_requests r WHERE r.tab_id = gone.id)"
     " ORDER BY parent_tab_id IS NULL, created_at DESC, gone.id LIMIT 1"
 )
-_ROWS = (
-    "DELETE FROM chunks WHERE ordinal IN"
-    " (SELECT ordinal FROM chunks WHERE tab_id = ? AND seq > ? ORDER BY seq DESC LIMIT ?)"
+_LAST_ROWS = (
+    "SELECT seq, coalesce(length(search_text), 0) FROM chunks WHERE tab_id = ? AND seq > ?"
+    " ORDER BY seq DESC LIMIT ?"
 )
+_ROWS = "DELETE FROM chunks WHERE tab_id = ? AND seq >= ?"
 _REQUESTS = (
     "DELETE FROM model_requests WHERE rowid IN"
     " (SELECT rowid FROM model_requests WHERE tab_id = ? LIMIT ?)"
@@ -81,8 +82,7 @@ class Purging:
         self._lanes = lanes
         self._clock = clock
         self._told = told
-        # What the last commits took, with the way back to the loop: the slowest of them counts.
-        self._commits: deque[float] = deque(maxlen=4)
+        self._weight = float(FIRST_WEIGHT)
         self.count = 0
 
     async def purge(self, tab_id: str, *, now: int) -> None:
@@ -98,16 +98,17 @@ class Purging:
         while await self._lanes.read(has_more):
             if self._clock() > end:
                 return True
-            await self._slice()
-            slices += 1
             if slices % SLICES_BEFORE_MERGE == 0:
                 while await self._merge():
                     pass
+            await self._slice()
+            slices += 1
         return False
 
     async def _slice(self) -> None:
-        budget = max(SLICE_SECONDS - max(self._commits, default=SLICE_SECONDS / 2), LEAST_SECONDS)
-        took = await self._timed(partial(delete_some, seconds=budget, clock=self._clock))
+        took = await self._timed(partial(delete_some, weight=int(self._weight)))
+        change = min(max(SLICE_SECONDS / took, SHRINK), GROW)
+        self._weight = max(self._weight * change, LEAST_WEIGHT)
         self.count += 1
         await asyncio.sleep(took)
 
@@ -123,21 +124,19 @@ class Purging:
         return is_more
 
     async def _timed(self, job: Callable[[Connection], None]) -> float:
-        """Runs a job; how long it and its commit held the write lock."""
-        began = ended = 0.0
+        """Runs a job; how long it and its commit held the write lock (and the loop was busy)."""
+        began = 0.0
 
         def timed(connection: Connection) -> None:
-            nonlocal began, ended
+            nonlocal began
             began = self._clock()
             job(connection)
-            ended = self._clock()
 
         await self._lanes.write(timed)
-        over = self._clock()
-        self._commits.append(over - ended)
+        took = self._clock() - began
         if self._told is not None:
-            self._told(over - began)
-        return over - began
+            self._told(took)
+        return took
 
 
 def mark(connection: Connection, *, tab_id: str, now: int) -> None:
@@ -162,39 +161,35 @@ def has_more(connection: Connection) -> bool:
     return connection.exec_driver_sql(_NEXT).first() is not None
 
 
-def delete_some(connection: Connection, *, seconds: float, clock: Callable[[], float]) -> None:
-    """One slice of about `seconds`."""
-    end = clock() + seconds
-    while found := connection.exec_driver_sql(_NEXT).first():
-        tab_id, need, is_needed = found
-        is_empty = _delete(connection, _ROWS, (tab_id, need), end, clock) and _delete(
-            connection, _REQUESTS, (tab_id,), end, clock
-        )
-        if is_empty and not is_needed:
-            connection.exec_driver_sql("DELETE FROM tabs WHERE id = ?", (tab_id,))
-        if clock() >= end:
-            return
+def delete_some(connection: Connection, *, weight: int) -> None:
+    """One slice: rows from a log's end, then its requests, then the tab, as the weight allows.
 
-
-def _delete(
-    connection: Connection,
-    sql: str,
-    which: tuple[object, ...],
-    end: float,
-    clock: Callable[[], float],
-) -> bool:
-    """Deletes rows until the time is over, at least one; whether none is left.
-
-    How many go at once is found out.
+    Few statements: each one that deletes rows leaves a piece in the search index.
     """
-    count, began = 1, clock()
-    while connection.exec_driver_sql(sql, (*which, count)).rowcount == count:
-        now = clock()
-        if now >= end:
-            return False
-        if now - began < QUICK_SECONDS:
-            count = min(2 * count, MOST_ROWS)
-        elif now - began > SLOW_SECONDS:
-            count = max(count // 2, 1)
-        began = now
-    return True
+    while weight > 0 and (found := connection.exec_driver_sql(_NEXT).first()):
+        tab_id, need, is_needed = found
+        done = _delete_rows(connection, tab_id, need, weight)
+        done = done or _delete_requests(connection, tab_id, weight)
+        if not done and not is_needed:
+            connection.exec_driver_sql("DELETE FROM tabs WHERE id = ?", (tab_id,))
+        weight -= max(done, ROW_WEIGHT)
+
+
+def _delete_rows(connection: Connection, tab_id: str, need: int, weight: int) -> int:
+    """Deletes from the end what `weight` allows, at least one row; the weight of what went."""
+    first, done = None, 0
+    last_rows = connection.exec_driver_sql(
+        _LAST_ROWS, (tab_id, need, weight // ROW_WEIGHT + 1)
+    ).all()
+    for seq, letters in last_rows:
+        first, done = seq, done + letters + ROW_WEIGHT
+        if done >= weight:
+            break
+    if first is not None:
+        connection.exec_driver_sql(_ROWS, (tab_id, first))
+    return done
+
+
+def _delete_requests(connection: Connection, tab_id: str, weight: int) -> int:
+    count = weight // ROW_WEIGHT + 1
+    return ROW_WEIGHT * connection.exec_driver_sql(_REQUESTS, (tab_id, count)).rowcount

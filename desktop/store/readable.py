@@ -28,7 +28,7 @@ def readable(
     except DBAPIError as error:
         if "decode to UTF-8" not in str(error.orig):
             raise
-        logger.warning("A list has a damaged text: %s", error.orig)
+        logger.warning("A list has a text that is no UTF-8")  # the error would say which
     with _mending(connection):
         return tuple(value_of(row) for row in connection.execute(query))
 

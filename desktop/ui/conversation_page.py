@@ -59,7 +59,6 @@ class ConversationPage(QWidget):
         self._sending = False
         self._last_prompt = ""
         self._dangling_shown = ""
-        self._archived = False
         self._is_gone = False
         self.archived_bar = NoticeBar(
             theme, name="archivedBar", act=self.tr("Unarchive"), closable=False, parent=self
@@ -134,12 +133,9 @@ class ConversationPage(QWidget):
         self.refresh_ready()
 
     def show_archived(self, archived: bool) -> None:
-        """An archived conversation can be read; to write in it, it is taken out of the archive."""
-        if archived == self._archived:
-            return
-        self._archived = archived
-        self.archived_bar.say(self.tr("This conversation is archived.") if archived else "")
-        self.refresh_ready()
+        """An archived conversation can be read as it is; a message takes it out of the archive."""
+        words = self.tr("This conversation is archived. A new message takes it out of the archive.")
+        self.archived_bar.say(words if archived else "")
 
     def set_theme(self, theme: Theme) -> None:
         self.pane.set_theme(theme)
@@ -295,8 +291,6 @@ class ConversationPage(QWidget):
         )
         if self._status.phase == "elsewhere":
             self.composer.show_ready(False, self.tr("This conversation runs in another window"))
-        elif self._archived:
-            self.composer.show_ready(False, self.tr("Unarchive the conversation to write in it"))
         elif is_missed:
             self.composer.show_ready(False, self.tr("No key can be used now"))
         else:

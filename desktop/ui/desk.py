@@ -82,6 +82,7 @@ class Desk(QObject):
     def show(self, view: CatalogueView) -> None:
         """The catalogue as it is now."""
         self._tabs = view.tabs
+        self._archived_open &= {tab.id for tab in view.tabs if tab.archived_at is not None}
         self.loaded.emit(view)
 
     def refresh(self) -> None:

@@ -5,6 +5,7 @@ visible. For the first half second nothing can be pressed and nothing has the fo
 a default; "always" shows its rule before it is kept and waits until all of a long act was seen.
 """
 
+import math
 from collections.abc import Callable, Sequence
 
 from PySide6.QtCore import Qt, QTimer, Signal
@@ -284,9 +285,21 @@ class PermissionBar(QFrame):
             block = block.next()
         self._detail.setExtraSelections(marks)
 
+    def _height_of_lines(self, most: int) -> int:
+        """The height of the first lines as they are laid out."""
+        document = self._detail.document()
+        layout = document.documentLayout()
+        block, height, left = document.firstBlock(), 0.0, most
+        while block.isValid() and left:
+            height += layout.blockBoundingRect(block).height()
+            block, left = block.next(), left - 1
+        return math.ceil(height)
+
     def _fit_detail(self) -> None:
-        lines = min(_LINES_SHOWN, self._detail.document().blockCount())
-        height = self._detail.fontMetrics().lineSpacing() * max(2, lines)
+        line = self._detail.fontMetrics().lineSpacing()
+        # A fallback font's line is a little taller; one endless line does not fill the window.
+        most = _LINES_SHOWN * (line + 2)
+        height = max(2 * line, min(self._height_of_lines(_LINES_SHOWN), most))
         margin = round(self._detail.document().documentMargin() * 2)
         # Qt wants one pixel more than the lines need, else it scrolls, and "always" waits for that.
         frame = self._detail.frameWidth() * 2 + 1

@@ -144,7 +144,7 @@ class PutAwayList(QListView):
     def keyPressEvent(self, event: QKeyEvent) -> None:
         if event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter):
             self.open_chosen.emit()
-        elif event.key() in (Qt.Key.Key_Delete, Qt.Key.Key_Backspace):
+        elif event.key() == Qt.Key.Key_Delete:
             self.purge_chosen.emit()
         else:
             super().keyPressEvent(event)

@@ -56,6 +56,7 @@ class PuttingAway(QObject):
         self._undo: Act | None = None
         self._pages: dict[Which, PutAwayPage] = {}
         self._progress = ""
+        self._purging = False
         self._stopping = False
         self._slow = QTimer(self, singleShot=True, interval=PROGRESS_MS)
         self._slow.timeout.connect(self._show_progress)
@@ -150,7 +151,8 @@ class PuttingAway(QObject):
 
     def _put_tab(self, tab_id: str, *, into: Which) -> None:
         tab = next((one for one in self._view.tabs if one.id == tab_id), None)
-        if tab is not None:
+        is_there = tab is not None and into == "archived" and tab.archived_at is not None
+        if tab is not None and not is_there:
             self._start(self._put_tab_now(tab, into))
 
     async def _put_tab_now(self, tab: Tab, into: Which) -> None:
@@ -212,12 +214,18 @@ class PuttingAway(QObject):
 
     def _ask_purge(self, tab_ids: list[str]) -> None:
         tabs = [tab for tab in self._trashed if tab.id in set(tab_ids)]
-        if tabs and not self._progress:
+        if tabs and not self._purging:
+            self._purging = True
             self._start(self._purge(tabs))
 
     async def _purge(self, tabs: list[Tab]) -> None:
-        if not await self._ask(await self._what_goes(tabs), self.tr("Delete for good")):
-            return
+        try:
+            if await self._ask(await self._what_goes(tabs), self.tr("Delete for good")):
+                await self._purge_now(tabs)
+        finally:
+            self._purging = False
+
+    async def _purge_now(self, tabs: list[Tab]) -> None:
         self._stopping = False
         self._slow.start()
         try:

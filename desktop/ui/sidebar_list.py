@@ -30,7 +30,6 @@ if TYPE_CHECKING:
     from desktop.core.status import TabStatus
 
 _OPENING = (Qt.Key.Key_Return, Qt.Key.Key_Enter)
-_BINNING = (Qt.Key.Key_Delete, Qt.Key.Key_Backspace)
 
 
 class SidebarView(QListView):
@@ -58,7 +57,7 @@ class SidebarView(QListView):
             self.chosen.emit(index)
         elif key in (Qt.Key.Key_Left, Qt.Key.Key_Right):
             self.fold_wanted.emit(index, key == Qt.Key.Key_Left)
-        elif key in _BINNING:
+        elif key == Qt.Key.Key_Delete:
             self.trash_chosen.emit(index)
         else:
             super().keyPressEvent(event)
@@ -167,7 +166,8 @@ class ConversationList(SidebarView):
             return
         index = self.currentIndex()
         # Who walks through the list by keys stays where they are.
-        kept = self.rows.row(index.row()).key if index.isValid() and self.hasFocus() else ""
+        at_row = index.row()
+        kept = self.rows.row(at_row).key if index.isValid() and self.hasFocus() else ""
         self.rows.set_rows(
             sidebar_rows(
                 self._view_data,
@@ -178,6 +178,9 @@ class ConversationList(SidebarView):
             )
         )
         place = self.rows.index_of(kept) if kept else QModelIndex()
+        if kept and not place.isValid():
+            # What they were on is gone: to the row that stands there now.
+            place = self.rows.index(min(at_row, self.rows.rowCount() - 1))
         if place.isValid():
             self.setCurrentIndex(place)
         else:

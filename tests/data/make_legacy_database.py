@@ -93,6 +93,8 @@ JOURNAL_TRIGGERS = {
 }
 
 _LONE_SURROGATE = b"canary-\xed\xa0\x80-not-utf-8"
+_NO_TEXTS = (b"key-\xed\xa0\x80", b"\xff\xfe")
+_ODD = b"canary-\xc3\x28-as-text"
 _LONG = "canary-long-" + "x" * 5000
 
 # In the order of the columns.
@@ -127,7 +129,7 @@ def _secrets() -> Iterator[bytes]:
                 yield text
 
 
-SECRETS = tuple(_secrets())
+SECRETS = (*_secrets(), _ODD)
 
 
 def make(folder: Path, *, messages: int = 3000, huge: int = 2, journal: bool = True) -> Path:
@@ -212,7 +214,10 @@ def _fill(plain: sqlite3.Connection, *, messages: int, huge: int) -> None:
         "INSERT INTO settings(key, value, note) VALUES(?, ?, ?)",
         _settings(MEGABYTE if huge else 5_000),
     )
+    # Texts that are none: what a program wrote that never looked at its bytes.
+    plain.execute("INSERT INTO settings VALUES(CAST(? AS TEXT), CAST(? AS TEXT), NULL)", _NO_TEXTS)
     plain.executemany("INSERT INTO api_keys VALUES(?, ?, ?, ?, ?)", API_KEYS)
+    plain.execute("INSERT INTO api_keys(key_id, api_key) VALUES('odd', CAST(? AS TEXT))", (_ODD,))
     plain.executemany("INSERT INTO credentials VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?)", CREDENTIALS)
     chance = random.Random(1)
     plain.executemany(

@@ -11,6 +11,7 @@ is loaded twice).
 import asyncio
 import hashlib
 import json
+import logging
 import os
 import re
 import shutil
@@ -84,7 +85,7 @@ POINTS: dict[str, Point] = {
     "before the scrub's commit": Sql("PRAGMA application_id="),
     "scrub committed": Keyring("get", "legacy.*", occurrence=3),
     "own key set": Keyring("set", "anthropic@.*"),
-    "last scrub": Sql("UPDATE api_keys", occurrence=9),
+    "last scrub": Sql("UPDATE api_keys", occurrence=10),
     "all moved": Sql("PRAGMA wal_checkpoint"),
     "checkpointed": Sql("VACUUM"),
     "vacuumed": Sql("PRAGMA wal_checkpoint", occurrence=2),
@@ -97,6 +98,7 @@ POINTS: dict[str, Point] = {
 
 
 def main() -> None:
+    logging.getLogger().addHandler(logging.NullHandler())
     place = Path(sys.argv[1])
     original = place / "original"
     legacy.make(original, messages=20, huge=0)
@@ -141,6 +143,7 @@ def _start(folder: Path, point: Point | str) -> None:
         runtime = await start(data, redaction=Redaction(), has_person=False)
         try:
             assert runtime.notice == "", runtime.notice
+            await runtime.find_key()
             assert runtime.access.state().key_source == "keyring"
             if point is None:
                 _die()

@@ -24,7 +24,9 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Home:
     return Home(tmp_path)
 
 
-LONG = "A layer is laid down, sealed, and never rewritten by anybody. " * 6
+# Taller than the screen, so that a place in it is not kept by itself.
+LONG = "\n\n".join(["A layer is laid down and sealed."] * 24)
+REASONS = "\n\n".join(["Because of this."] * 6)
 
 
 def view(person: Person) -> TranscriptView:
@@ -63,7 +65,7 @@ def test_s13_an_edited_message_goes_on_in_a_branch_that_takes_the_place_in_the_s
     home: Home, enter: Enter
 ) -> None:
     """SPEC S13, U19: both siblings are intact, the draft comes back, the place stands still."""
-    script = [reply(LONG), reply("Because of this."), reply("Because of that.")]
+    script = [reply(LONG), reply(REASONS), reply("Because of that.")]
     with MessagesServer(script) as server:
         person = enter(server)
         person.open_folder(home.workspace)
@@ -107,7 +109,7 @@ def test_s13_an_edited_message_goes_on_in_a_branch_that_takes_the_place_in_the_s
         "What is it?",
         LONG,
         "Why is it so?",
-        "Because of this.",
+        REASONS,
     ]
     archived = home.rows("select archived_at, trashed_at from tabs")
     assert all(row["archived_at"] is None and row["trashed_at"] is None for row in archived)

@@ -123,15 +123,21 @@ def test_p06_the_search_finds_archived_ones_which_can_be_read_and_taken_back(
         listed(person).setCurrentIndex(listed(person).rows.index_of(first))
         person.press(Qt.Key.Key_Return, listed(person))
         person.wait(lambda: person.reads("One.") and person.shows("archivedBar"))
-        person.write("More")
-        assert not person.part_enabled("sendButton"), "an archived one is only read"
-        person.click("archivedBarAct")
-        person.wait(lambda: not person.shows("archivedBar"))
-        person.press(Qt.Key.Key_Return)
+        person.say("More")
         person.wait(lambda: person.reads("Three.") and person.idle())
+        person.wait(lambda: not person.shows("archivedBar"))
         person.now(person.part(QLineEdit, "searchField").clear)
         person.wait(lambda: titles(person) == ["The first thing", "The second thing"])
         assert set(person.tab_ids()) == {first, second}
+
+        person.do("archive")
+        person.wait(lambda: person.tab_ids() == [second] and titles(person) == ["The second thing"])
+        person.do("archived")
+        person.wait(lambda: put_away(person) == ["The first thing"])
+        person.click("openPutAway")
+        person.wait(lambda: person.reads("Three.") and person.shows("archivedBar"))
+        person.click("archivedBarAct")
+        person.wait(lambda: not person.shows("archivedBar") and len(titles(person)) == 2)
         assert person.leave() == 0
 
 

@@ -95,3 +95,45 @@ def test_the_filter_leaves_what_holds_every_word(sidebar: Sidebar, qtbot: QtBot)
     qtbot.keyClicks(sidebar.search, "title B")
     qtbot.waitUntil(lambda: listed(sidebar).rows.rowCount() == 2)
     assert listed(sidebar).rows.row(1).key == "b"
+
+
+def test_who_walks_by_keys_goes_on_where_a_conversation_was_thrown_away(
+    sidebar: Sidebar, qtbot: QtBot
+) -> None:
+    view = listed(sidebar)
+    sidebar.activateWindow()
+    view.show_catalogue(catalogue("a", "b", "c"))
+    qtbot.waitUntil(lambda: view.rows.rowCount() == 4)
+    view.setFocus()
+    qtbot.waitUntil(view.hasFocus)
+    view.setCurrentIndex(view.rows.index_of("b"))
+    assert view.chosen_tab == "b"
+    with qtbot.waitSignal(view.trash_wanted) as wanted:
+        qtbot.keyClick(view, Qt.Key.Key_Delete)
+    assert wanted.args == ["b"]
+    view.show_catalogue(catalogue("a", "c"))
+    qtbot.waitUntil(lambda: view.rows.rowCount() == 3)
+    assert view.chosen_tab == "c"
+
+
+def test_u19_a_family_folds_and_unfolds_by_keys_and_says_so(sidebar: Sidebar, qtbot: QtBot) -> None:
+    view = listed(sidebar)
+    sidebar.activateWindow()
+    tabs = (
+        Tab("a", 1, "Fix it", 0, True, created_at=NOW),
+        Tab("b", 1, "Fix it (2)", 1, True, created_at=NOW + 1, forked_from="a", forked_at_seq=4),
+        Tab("c", 1, "Fix it (3)", 2, True, created_at=NOW + 2, forked_from="a", forked_at_seq=4),
+    )
+    plain = catalogue()
+    view.show_catalogue(CatalogueView(plain.projects, plain.workspaces, tabs))
+    qtbot.waitUntil(lambda: view.rows.rowCount() == 3)
+    view.setFocus()
+    qtbot.waitUntil(view.hasFocus)
+    spoken = Qt.ItemDataRole.AccessibleTextRole
+    assert view.rows.data(view.rows.index(1), spoken) == "Fix it (3), branch of “Fix it”"
+    assert view.rows.data(view.rows.index(2), spoken) == "2 other branches, folded"
+    view.setCurrentIndex(view.rows.index(2))
+    qtbot.keyClick(view, Qt.Key.Key_Right)
+    assert [view.rows.row(at).key for at in range(1, 5)] == ["c", "ba", "b", "a"]
+    qtbot.keyClick(view, Qt.Key.Key_Left)
+    assert view.rows.rowCount() == 3

@@ -24,6 +24,7 @@ async def main(data: str, tab: str, texts: list[str]) -> None:
     log_file = LogFile(folder.logs, redaction)
     runtime = await start(folder, redaction=redaction, has_person=False)
     try:
+        await runtime.find_key()
         unsubscribe = runtime.hub.subscribe(printer_for(as_json=True), tab_id=tab)
         await runtime.commands.open(tab)
         await runtime.commands.choose(tab, mode="auto")

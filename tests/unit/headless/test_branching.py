@@ -26,6 +26,7 @@ def played(
             paths.choose(str(folder / "data")).folder, redaction=Redaction(), has_person=False
         )
         try:
+            await runtime.find_key()
             workspace = await runtime.catalogue.open_workspace(folder)
             tab = await runtime.catalogue.create_tab(workspace.id)
             await act(runtime, tab.id)

@@ -10,10 +10,16 @@ from pathlib import Path
 
 import pytest
 
+from desktop.credentials.key_file import KeyFile
+from desktop.credentials.keys import Found, Keys
+from desktop.credentials.secret import Secret
 from desktop.credentials.status import Status, absent, locked
 from desktop.credentials.store import WINDOWS_LIMIT, SecretStore
+from desktop.diagnostics import Redaction
 from desktop.headless import moving_keys
-from desktop.headless.moving_keys import LIVE, move_keys
+from desktop.headless import runtime as runtimes
+from desktop.headless.moving_keys import LIVE, FindKey, move_keys
+from desktop.paths import DataFolder
 from desktop.store import legacy_secrets
 from tests.data import make_legacy_database as legacy
 from tests.unit.credentials.keyrings import Door, MemoryKeyring, NullKeyring
@@ -22,6 +28,16 @@ from tests.unit.store.failing import failing_at
 from tests.unit.store.test_legacy_migration import copy_of, hashes
 
 Start = Callable[..., str]
+
+
+def only_in(secrets: SecretStore) -> FindKey:
+    """Says of the key in use what this store says."""
+
+    async def find(account: str) -> Found:
+        kept = await secrets.get(account)
+        return Found() if kept is None else Found("keyring", kept)
+
+    return find
 
 
 @pytest.fixture
@@ -45,12 +61,25 @@ def start(database: Path, keyring: MemoryKeyring, told: list[str]) -> Iterator[S
     """One start of the program on the database: the checks before the log opens, its close."""
     stores: list[SecretStore] = []
 
-    def start(keyring: MemoryKeyring = keyring, *, seconds: float = 60.0, limit: int = 0) -> str:
+    def start(
+        keyring: MemoryKeyring = keyring,
+        *,
+        seconds: float = 60.0,
+        limit: int = 0,
+        find: FindKey | None = None,
+    ) -> str:
         secrets = SecretStore(open_backend=lambda: keyring, call_seconds=1.0, limit=limit)
         stores.append(secrets)
         with open_log(database.parent):
             return asyncio.run(
-                move_keys(database, secrets, tell=told.append, seconds=seconds, busy_ms=500)
+                move_keys(
+                    database,
+                    secrets,
+                    find=find or only_in(secrets),
+                    tell=told.append,
+                    seconds=seconds,
+                    busy_ms=500,
+                )
             )
 
     yield start
@@ -153,7 +182,7 @@ def test_k02_without_a_keyring_everything_stays_and_the_person_is_told_once(
     for _ in range(2):
         notice = start()
         assert str(database) in notice
-        assert "14 keys" in notice
+        assert f"{len(ALL)} keys" in notice
         assert state.sentence in notice
         assert way_out in notice
         assert "canary" not in notice
@@ -187,7 +216,7 @@ def test_a_slow_keyring_gets_the_rest_at_the_next_starts(
 ) -> None:
     told = start(seconds=0.0)
     assert "slow" in told
-    assert "14 keys" in told
+    assert f"{len(ALL)} keys" in told
     count = 0
     while told := start(seconds=0.01):
         count += 1
@@ -236,7 +265,9 @@ def test_a_failure_at_any_statement_leaves_each_secret_somewhere_and_finally_non
     def move(keyring: MemoryKeyring) -> str:
         secrets = SecretStore(open_backend=lambda: keyring)
         try:
-            return asyncio.run(move_keys(database, secrets, tell=print, busy_ms=500))
+            return asyncio.run(
+                move_keys(database, secrets, find=only_in(secrets), tell=print, busy_ms=500)
+            )
         finally:
             secrets.close()
 
@@ -273,6 +304,28 @@ def test_a_key_that_the_person_has_entered_since_stays(
     keyring.set(LIVE, "entered in Nacre")
     start()
     assert keyring.of(LIVE) == ["entered in Nacre"]
+    assert keyring.of("legacy.api_keys.api_key.work") == ["canary-key-work"]
+
+
+@pytest.mark.parametrize("is_open", [True, False])
+def test_a_key_in_the_encrypted_file_stays_the_one_in_use(
+    database: Path, keyring: MemoryKeyring, start: Start, is_open: bool
+) -> None:
+    """Behind it a legacy key would never be used, and go when the other one moves."""
+    path = database.parent / "keys"
+
+    async def keep() -> None:
+        await keys.unlock_file(Secret("a long passphrase"))
+        await keys.keep(LIVE, Secret("in-the-file"), place="file")
+
+    unused = SecretStore(open_backend=MemoryKeyring)
+    keys = Keys(unused, KeyFile(path, cost=2**10))
+    asyncio.run(keep())
+    other = Keys(unused, KeyFile(path, cost=2**10))
+    assert start(find=(keys if is_open else other).find) == ""
+    keys.close()
+    other.close()
+    assert keyring.of(LIVE) == []
     assert keyring.of("legacy.api_keys.api_key.work") == ["canary-key-work"]
 
 
@@ -360,7 +413,10 @@ def test_two_processes_that_move_at_once_both_end_well(
     both = [SecretStore(open_backend=lambda: keyring) for _ in range(2)]
 
     async def move() -> None:
-        await asyncio.gather(*(move_keys(database, one, tell=print, seconds=60) for one in both))
+        moves = (
+            move_keys(database, one, find=only_in(one), tell=print, seconds=60) for one in both
+        )
+        await asyncio.gather(*moves)
 
     asyncio.run(move())
     for one in both:
@@ -394,7 +450,7 @@ def test_a_row_that_changed_meanwhile_is_left_alone(database: Path) -> None:
 
 def test_the_doctor_counts_the_secrets_that_wait(database: Path, start: Start) -> None:
     with open_log(database.parent) as log:
-        assert run(log.doctor())["legacy"]["secretsInDatabase"] == 14
+        assert run(log.doctor())["legacy"]["secretsInDatabase"] == len(ALL)
     start()
     with open_log(database.parent) as log:
         assert run(log.doctor())["legacy"]["secretsInDatabase"] == 0
@@ -405,6 +461,33 @@ def test_k01_the_log_tells_of_the_move_and_of_no_secret(
 ) -> None:
     with caplog.at_level(logging.DEBUG):
         start()
-    assert "moved 14 keys into the keyring in " in caplog.text
+    assert f"moved {len(ALL)} keys into the keyring in " in caplog.text
     assert "cleaned the pages of " in caplog.text
     assert "canary" not in caplog.text
+
+
+def test_a_whole_start_waits_once_for_a_keyring_that_does_not_answer(
+    database: Path, keyring: MemoryKeyring, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The move and the reading of the key together: one time limit, and the log is open."""
+    door = Door()
+    keyring.before = lambda _action, _account: door()
+    monkeypatch.setattr("desktop.credentials.system.open_system_keyring", lambda _service: keyring)
+
+    async def act() -> None:
+        folder = DataFolder(database.parent)
+        folder.prepare()
+        runtime = await runtimes.start(folder, redaction=Redaction(), has_person=False)
+        try:
+            await runtime.find_key()
+            assert "does not answer" in runtime.notice
+            assert runtime.access.state().keyring == "stuck"
+            assert (await runtime.catalogue.view()).tabs == ()
+        finally:
+            await runtime.close()
+
+    try:
+        asyncio.run(act())
+        assert keyring.actions == ["look"]
+    finally:
+        door.open()

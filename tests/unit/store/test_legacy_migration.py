@@ -143,7 +143,18 @@ def test_two_processes_that_migrate_at_once_both_work_and_keep_the_old_file(
         process.communicate(timeout=100)
         assert process.returncode == 0
     assert legacy.rows(database) == before
-    # The slower one must not copy the migrated file over the copy of the old one.
+    assert everything(copy_of(database)) == whole
+
+
+def test_a_process_that_comes_too_late_does_not_copy_the_new_file_over_the_old_ones_copy(
+    tmp_path: Path,
+) -> None:
+    database = legacy.make(tmp_path, messages=5, huge=0)
+    whole = everything(database)
+    with open_log(tmp_path):
+        pass
+    # It had read the old version before the other one migrated.
+    schema.migrate(database, busy_ms=500)
     assert everything(copy_of(database)) == whole
 
 
