@@ -3,12 +3,14 @@
 So no append waits for it and the write-ahead log stays bounded. While much is written, a passive
 step now and then, which takes no lock that a writer needs; where that is not enough, the log is
 restarted under the write lock, briefly; once all is quiet, its file is given back. What another
-process holds up is tried again after the next write: nothing depends on it.
+process holds up is tried again after the next write, a restart only after a while: for as long as
+somebody reads it is in vain, and every process of a crowd would keep the others from writing.
 """
 
 import logging
 import sqlite3
 import threading
+import time
 from contextlib import closing
 from pathlib import Path
 from typing import Literal
@@ -25,6 +27,8 @@ STEP_BYTES = 1024 * 1024
 RESTART_PAGES = 4_096
 # How long a restart may keep writers waiting for readers that hold it up.
 BUSY_MS = 20
+# From one restart that was held up to the next attempt: so long at first, then twice as long.
+REST_SECONDS, LONGEST_REST_SECONDS = 0.5, 4.0
 
 
 class Checkpoints:
@@ -35,6 +39,8 @@ class Checkpoints:
         self._quiet = quiet
         self._changed = threading.Condition()
         self._writes = 0
+        self._rest = REST_SECONDS
+        self._restart_at = 0.0
         self._is_closed = False
         self._thread: threading.Thread | None = None
 
@@ -90,19 +96,27 @@ class Checkpoints:
         """A passive one first: what is left for the one that stops writers is little."""
         if _size(write_ahead_log(self._database)) < STEP_BYTES:
             return
-        if fold(connection, "PASSIVE") > RESTART_PAGES:
-            fold(connection, "RESTART")
+        pages = fold(connection, "PASSIVE") or 0
+        if pages <= RESTART_PAGES or time.monotonic() < self._restart_at:
+            return
+        if fold(connection, "RESTART") is None:
+            self._restart_at = time.monotonic() + self._rest
+            self._rest = min(2 * self._rest, LONGEST_REST_SECONDS)
+        else:
+            self._rest = REST_SECONDS
 
 
-def fold(connection: sqlite3.Connection, how: Literal["PASSIVE", "RESTART", "TRUNCATE"]) -> int:
-    """One checkpoint; the pages that the log had. One that is held up does what it can."""
+def fold(
+    connection: sqlite3.Connection, how: Literal["PASSIVE", "RESTART", "TRUNCATE"]
+) -> int | None:
+    """One checkpoint; the pages that the log had. One that is held up does what it can: None."""
     try:
-        _, pages, _ = connection.execute(f"PRAGMA wal_checkpoint({how})").fetchone()
+        is_held_up, pages, _ = connection.execute(f"PRAGMA wal_checkpoint({how})").fetchone()
     except sqlite3.OperationalError as error:
         # A full disk, a lock that can't be waited for: the next write brings the next attempt.
         logger.info("A checkpoint was put off: %s", error)
-        return 0
-    return int(pages)
+        return None
+    return None if is_held_up else int(pages)
 
 
 def _size(path: Path) -> int:

@@ -82,6 +82,14 @@ def _read_mode(database: Path, *, busy_ms: int) -> Mode:
     wal = write_ahead_log(database)
     if not _is_shared(database) and (not wal.exists() or wal.stat().st_size == 0):
         return "sealed"
+    if not _is_shared(database) and not os.access(database.parent, os.W_OK):
+        # SQLite can't make the shared memory that it needs, and without the log rows would lack.
+        raise StoreReadOnly(
+            f"The last Nacre that had {database} open did not end well, and what it wrote last"
+            " can't be put back while the folder may not be written.",
+            way_out="Make the folder writable, or copy it and open the copy with --data-dir.",
+            detail=f"{wal.name} without shared memory",
+        )
     with closing(connect(database, "read-only", busy_ms=busy_ms)) as connection:
         _version(connection)
     return "read-only"
