@@ -777,7 +777,7 @@ def test_u38_everything_that_can_be_used_has_a_name(home: Home, enter: Enter) ->
         sections = person.window.findChild(QListWidget)
         assert sections is not None
         for at in range(sections.count()):
-            sections.setCurrentRow(at)
+            person.choose_section(sections.item(at).text())
             assert nameless(person.window) == []
         person.close_dialog("settingsDialog")
         assert person.leave() == 0
