@@ -28,6 +28,7 @@ from desktop.agent.supervisor import Supervisor
 from desktop.agent.surroundings import Chosen, Place, Surroundings
 from desktop.core.access import Access
 from desktop.core.backups import BackupNotes
+from desktop.core.caching import Ttl
 from desktop.core.errors import StoreError
 from desktop.core.protocols import Catalogue, Commands, LogReader, Search
 from desktop.core.records import RequestRecord, Snapshot, Storage, Tab, Workspace
@@ -43,7 +44,14 @@ from desktop.headless.opening import new_id, now_ms, open_log
 from desktop.headless.stores import Stores, choice_of
 from desktop.headless.unlisted import Unlisted
 from desktop.paths import DataFolder
-from desktop.settings import EFFORT, MODEL, PERMISSION_MODE, SHELL_TIME_LIMIT, TOOL_OUTPUT_LIMIT
+from desktop.settings import (
+    CACHE_TTL,
+    EFFORT,
+    MODEL,
+    PERMISSION_MODE,
+    SHELL_TIME_LIMIT,
+    TOOL_OUTPUT_LIMIT,
+)
 from desktop.store.log import Log
 from desktop.tools import rules
 from desktop.tools.environment import scrubbed_environment
@@ -85,6 +93,9 @@ class Preferred:
             effort="" if effort == "default" else effort,
             mode=self.current.value(PERMISSION_MODE),  # pyright: ignore[reportArgumentType]
         )
+
+    def ttl(self) -> Ttl:
+        return "1h" if self.current.value(CACHE_TTL) == "1h" else "5m"
 
 
 class Runtime:
@@ -358,7 +369,12 @@ async def _join(
         prompt=shipped.prompt,
         publisher=hub,
         approvals=Approvals(log.catalogue, has_person=has_person, new_id=new_id, now_ms=now_ms),
-        tariff=Tariff(usage=usage_of, dollars=partial(_dollars, prices)),
+        tariff=Tariff(
+            usage=usage_of,
+            dollars=partial(_dollars, prices),
+            tokens=lambda model, tokens, at: prices.of_tokens(model, tokens, at=at),
+        ),
+        ttl=preferred.ttl,
         new_id=new_id,
         now_ms=now_ms,
         monotonic=time.monotonic,
