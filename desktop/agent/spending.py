@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from desktop.core.caching import TTL_MS, CacheNote, Ttl, note_of
+from desktop.core.caching import TTL_MS, CacheNote, RequestUsage, Ttl, note_of
 from desktop.core.events import Usage
 from desktop.core.model import Spent
 from desktop.core.records import RequestRecord
@@ -58,6 +58,27 @@ def spent(
         dollars = None if dollars is None or cost is None else dollars + cost
     found = Spent(prompt, output, cache_read, dollars, context, window)
     return found if last is None else _with_resend(found, last, tariff, following)
+
+
+def listed(records: Iterable[RequestRecord], *, tariff: Tariff) -> tuple[RequestUsage, ...]:
+    """The requests one by one, in their order, as a person reads them."""
+    return tuple(_line(record, tariff) for record in records)
+
+
+def _line(record: RequestRecord, tariff: Tariff) -> RequestUsage:
+    usage = Usage() if record.usage is None else tariff.usage(record.usage)
+    note = note_of(record.cache)
+    return RequestUsage(
+        started_at=record.started_at,
+        model=record.model,
+        read=usage.cache_read,
+        written=usage.cache_write,
+        uncached=usage.input,
+        output=usage.output,
+        dollars=tariff.dollars(record),
+        is_answered=record.usage is not None,
+        miss=None if note is None else note.miss,
+    )
 
 
 def _with_resend(found: Spent, last: RequestRecord, tariff: Tariff, following: Next) -> Spent:

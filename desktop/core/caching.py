@@ -66,6 +66,24 @@ class CacheNote:
     miss: CacheMiss | None = None
 
 
+@dataclass(frozen=True, slots=True)
+class RequestUsage:
+    """One request as a person reads it: its tokens by how they were paid, and what it cost.
+
+    `dollars` is None where a price is unknown; `is_answered` is False where nothing came.
+    """
+
+    started_at: int
+    model: str
+    read: int = 0
+    written: int = 0
+    uncached: int = 0
+    output: int = 0
+    dollars: float | None = 0.0
+    is_answered: bool = True
+    miss: CacheMiss | None = None
+
+
 def note_to_json(note: CacheNote) -> dict[str, Any]:
     found: dict[str, Any] = {"ttl": note.ttl, "effort": note.effort, "seq": note.seq}
     if note.miss is not None:
