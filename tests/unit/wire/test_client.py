@@ -404,3 +404,26 @@ def test_c11_every_mark_of_a_request_asks_for_the_same_time_to_live(server: Mess
     places = [request.account.breakpoints for request in server.requests if request.account]
     assert [{ttl for _, ttl in one} for one in places] == [{"5m"}, {"1h"}, {"1h"}]
     assert all(len(one) <= 4 for one in places)
+
+
+def test_c16_a_fork_and_an_edit_of_the_last_prompt_read_all_that_they_share():
+    """The answer before the person's words was marked by the request that they went out with."""
+    log = hello()
+    long = "A long answer. " * 200
+    with (
+        MessagesServer([reply(thinking("hm"), long), reply(long), reply("!")]) as server,
+        asking(server.base_url) as one,
+    ):
+        log.stamp = one.model.stamp(OPUS)
+        for turn in range(2):
+            log.turn = f"t{turn}"
+            log.heard(one.ask(log.rows))
+            log.user("And?")
+        fork = Log(rows=log.rows[:4], stamp=log.stamp, turn="fork")
+        fork.user("Otherwise?")
+        one.ask(fork.rows)
+    _, parent, forked = (request.account for request in server.requests)
+    assert parent is not None
+    assert forked is not None
+    assert forked.read > 700
+    assert forked.total - forked.read < 10
