@@ -308,7 +308,9 @@ class MainWindow(QMainWindow):
         self._splitter.addWidget(self.sidebar)
         self._splitter.addWidget(self.area)
         self._splitter.setStretchFactor(1, 1)
-        self.sidebar.setMinimumWidth(self._theme.measures.sidebar * 2 // 3)
+        # At large fonts its buttons want more.
+        least = self._theme.measures.sidebar * 2 // 3
+        self.sidebar.setMinimumWidth(max(least, self.sidebar.minimumSizeHint().width()))
         self.area.setMinimumWidth(self._theme.column // 2)
         holder = QWidget(self)
         column = QVBoxLayout(holder)
