@@ -52,10 +52,10 @@ class ResendLine(QLabel):
         tokens = words.tokens(self._spent.context)
         if self._spent.resend_dollars is None:
             return self.tr(
-                "The provider's cache no longer holds this conversation. The next message re-sends"
-                " {tokens} tokens; their price is unknown."
+                "The next message re-sends {tokens} tokens, at an unknown price: the provider's"
+                " cache no longer has them for this model."
             ).format(tokens=tokens)
         return self.tr(
-            "The provider's cache no longer holds this conversation. The next message re-sends"
-            " {tokens} tokens, about {price}."
+            "The next message re-sends {tokens} tokens, about {price}: the provider's cache no"
+            " longer has them for this model."
         ).format(tokens=tokens, price=words.dollars(self._spent.resend_dollars))

@@ -9,7 +9,7 @@ import asyncio
 import os
 import tempfile
 import time
-from collections.abc import Awaitable, Callable, Iterable, Iterator
+from collections.abc import Awaitable, Callable, Generator, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -100,6 +100,7 @@ class Work:
 
 
 def figures() -> Iterable[Figure]:
+    first = 0.0
     for row in _rows():
         ratio, first = _had(row)
         yield Figure(f"cost.{row.name}", ratio, "x", GOAL)
@@ -134,7 +135,7 @@ async def _whole(row: Row, work: Work) -> None:
 
 
 @contextmanager
-def _surroundings(home: Home) -> Iterator[None]:
+def _surroundings(home: Home) -> Generator[None]:
     """The environment of a home, and nothing of this machine's."""
     before, own = dict(os.environ), home.environment()
     os.environ.clear()

@@ -147,13 +147,13 @@ def test_the_next_message_says_its_price_once_the_cache_has_let_go(
     clock[0] += 40
     loop.run_until_complete(until(lambda: not line.isHidden()))
     assert line.text() == (
-        "The provider's cache no longer holds this conversation. The next message re-sends"
-        f" {words.tokens(18_200)} tokens, about $0.09."
+        f"The next message re-sends {words.tokens(18_200)} tokens, about $0.09:"
+        " the provider's cache no longer has them for this model."
     )
     line.show_spent(SPENT, is_running=True)
     assert line.isHidden()
     line.show_spent(replace(SPENT, resend_dollars=None), is_running=False)
-    assert line.text().endswith("tokens; their price is unknown.")
+    assert "tokens, at an unknown price:" in line.text()
     line.show_spent(replace(SPENT, cached_until=None), is_running=False)
     assert line.isHidden()
 
@@ -179,6 +179,11 @@ def test_c18_a_person_reads_why_the_cache_was_missed(home: Home, enter: Enter) -
         assert read == "0"
         assert written != "0"
         person.close_dialog("usageBox")
+        assert not person.parts(QLabel, "resendLine")
+        person.choose("modelChoice", "claude-sonnet-5-5")
+        person.wait(lambda: "The next message re-sends" in person.labels())
         assert person.leave() == 0
         assert not server.rejected
         assert all(one.account and one.account.write_1h for one in server.requests)
+        one, two = server.requests
+        assert two.json["diagnostics"] == {"previous_message_id": one.message["id"]}
