@@ -21,11 +21,17 @@ class Chosen:
     mode: PermissionMode = "ask"
 
 
+def _never() -> int:
+    return 0
+
+
 @dataclass(frozen=True, slots=True)
 class Surroundings:
     """`model_for` raises ModelUnavailable; `model_info` answers from what is known by now.
 
     `prompt` is the system prompt of new conversations. `now_ms` is UTC, `monotonic` seconds.
+    `compact_at` is the percentage of a model's window at which a conversation is compacted by
+    itself, 0 for never.
     """
 
     model_for: Callable[[str], Model]
@@ -38,6 +44,7 @@ class Surroundings:
     new_id: Callable[[], str]
     now_ms: Callable[[], int]
     monotonic: Callable[[], float]
+    compact_at: Callable[[], int] = _never
 
     def tool(self, name: str) -> Tool | None:
         return next((one for one in self.tools if one.spec.name == name), None)

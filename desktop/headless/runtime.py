@@ -43,7 +43,14 @@ from desktop.headless.opening import new_id, now_ms, open_log
 from desktop.headless.stores import Stores, choice_of
 from desktop.headless.unlisted import Unlisted
 from desktop.paths import DataFolder
-from desktop.settings import EFFORT, MODEL, PERMISSION_MODE, SHELL_TIME_LIMIT, TOOL_OUTPUT_LIMIT
+from desktop.settings import (
+    COMPACT_AT,
+    EFFORT,
+    MODEL,
+    PERMISSION_MODE,
+    SHELL_TIME_LIMIT,
+    TOOL_OUTPUT_LIMIT,
+)
 from desktop.store.log import Log
 from desktop.tools import rules
 from desktop.tools.environment import scrubbed_environment
@@ -85,6 +92,11 @@ class Preferred:
             effort="" if effort == "default" else effort,
             mode=self.current.value(PERMISSION_MODE),  # pyright: ignore[reportArgumentType]
         )
+
+    def compact_at(self) -> int:
+        """The percentage of a model's window; 0 for never."""
+        value = self.current.value(COMPACT_AT)
+        return 0 if value == "off" else int(value)
 
 
 class Runtime:
@@ -362,6 +374,7 @@ async def _join(
         new_id=new_id,
         now_ms=now_ms,
         monotonic=time.monotonic,
+        compact_at=preferred.compact_at,
     )
     catalogue: Catalogue = log.catalogue
     if not stores.keeps:
