@@ -36,6 +36,8 @@ from desktop.core.status import Compacting
 DEFAULT_WINDOW = 200_000
 # Room that a summary may need, as a part of the window.
 ANSWER_PART = 10
+# Tokens of a piece: what any model that can use tools is able to read, and the last try.
+LIKELY_PIECE = 4_000
 LEAST_PIECE = 250
 HALVINGS = 6
 # What stands before a call is rather an announcement of it than a summary, unless it is as long.
@@ -124,8 +126,9 @@ class Compaction:
     ) -> str:
         """Lays a summary down; '' when it is done, else the sentence that says why not.
 
-        `refused`: the request as it is was too long for the model; `partial` are rows of its cut
-        answer, which are taken back. Raises StoreError; then nothing of it is in the log.
+        `refused`: the request as it is was too long for the model; `partial` are rows of an answer
+        that its window cut, which are taken back. Raises StoreError; then nothing of it is in the
+        log.
         """
         left_out = {row.id for row in partial}
         rows = [row for row in context.standing(self._ledger.rows) if row.id not in left_out]
@@ -162,9 +165,10 @@ class Compaction:
             if not answer.too_large:
                 return answer
             refused = True
-        room = self._window - context.head_tokens(rows) - asking
-        # What was refused is larger than what fits, whatever the window is said to be.
-        limit = min(room, size) // 2 if refused else room // 2
+        limit = (self._window - context.head_tokens(rows) - asking) // 2
+        if refused:
+            # It is larger than what fits, whatever the window is said to be.
+            limit = min(limit, max(LIKELY_PIECE, size // 2))
         return await self._in_pieces(rows, past, ask, limit=max(LEAST_PIECE, limit))
 
     async def _in_pieces(

@@ -173,8 +173,8 @@ class Turn:
             stop=self._stop,
             ties=self._links.ties,
         )
-        partial = end.rows if end else ()
-        problem = await compaction.run(refused=end is not None, partial=partial)
+        refused = end is not None and end.failure is not None
+        problem = await compaction.run(refused=refused, partial=end.rows if end else ())
         # Where nothing was said yet, a summary was no help that anybody asked for.
         self.problem = "" if problem == NOTHING else problem
         self._links.progressed()
