@@ -83,15 +83,13 @@ def size(
     A record belongs to a step that left an answer; that of a summary belongs to none.
     """
     read = told(standing(rows))
-    counted = {
-        (one.turn_id, one.step): usage_of(one.usage) for one in requests if one.usage is not None
-    }
+    counts = {(one.turn_id, one.step): one.usage for one in requests if one.usage is not None}
     for at in range(len(read) - 1, -1, -1):
         row = read[at]
         if row.role != "assistant" or row.type == "error":
             continue
-        usage = counted.get((row.turn_id, row.step))
-        if usage is not None and usage.prompt:
+        usage = usage_of(counts.get((row.turn_id, row.step), {}))
+        if usage.prompt:
             return usage.prompt + usage.output + tokens(read[at + 1 :])
     return head_tokens(rows) + tokens(read)
 
@@ -117,7 +115,7 @@ def next_piece(rows: Sequence[LogChunk], limit: int) -> tuple[list[LogChunk], li
 
 def shortened(rows: Sequence[LogChunk], allowed: int) -> list[LogChunk]:
     """Rows whose long texts keep only their beginning and end, `allowed` bytes in all."""
-    share = max(LEAST_SHARE, allowed // max(1, len(rows)) - CALL_FRAME)
+    share = allowed // max(1, len(rows))
     return [replace(row, data=_cut(row.data, share)) for row in rows]
 
 
@@ -148,12 +146,14 @@ def _units(rows: Iterable[LogChunk]) -> Iterator[list[LogChunk]]:
 def _cut(data: Payload, share: int) -> Payload:
     if weight(data) <= share:
         return data
+    share = max(LEAST_SHARE, share - CALL_FRAME - FRAME)
     match data:
         case Text():
             texts = [data.text, *(str(one.get("text") or "") for one in data.attachments)]
             return Text(_ends("\n\n".join(texts), share))
         case ToolCall():
-            arguments = {"shortened": _ends(_json(data.arguments), share)}
+            # Half, for its quotes are marked once more.
+            arguments = {"shortened": _ends(_json(data.arguments), share // 2)}
             return ToolCall(data.call_id, data.name, arguments)
         case ToolResult():
             return replace(data, result=_ends(data.result, share), extra={})

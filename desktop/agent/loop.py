@@ -148,20 +148,21 @@ class Turn:
         """Between two steps, at the size that the person set; not again in a turn in which it
         did not help."""
         if self._compacts and not self._pauses and self._is_due():
-            await self._compact()
-            self._compacts = not self._is_due()
+            problem = await self._compact()
+            self._compacts = problem == NOTHING or not (problem or self._is_due())
 
     async def _make_room(self, end: StepEnd) -> bool:
         """The model can't read more: once for a step, a summary makes room to ask it again."""
         if self._made_room_at == self.step:
             return False
         self._made_room_at = self.step
-        made = await self._compact(end)
-        if made:
-            self._pauses = 0  # the answer that was to be continued is behind the summary
-        return made
+        if await self._compact(end):
+            return False
+        self._pauses = 0  # the answer that was to be continued is behind the summary
+        return True
 
-    async def _compact(self, end: StepEnd | None = None) -> bool:
+    async def _compact(self, end: StepEnd | None = None) -> str:
+        """'' when it is done, else why not."""
         compaction = Compaction(
             ledger=self._ledger,
             around=self._around,
@@ -178,7 +179,7 @@ class Turn:
         # Where nothing was said yet, a summary was no help that anybody asked for.
         self.problem = "" if problem == NOTHING else problem
         self._links.progressed()
-        return not problem
+        return problem
 
     def _is_due(self) -> bool:
         return is_due(self._ledger, self._around, model=self._chosen.model)

@@ -176,7 +176,8 @@ def is_asked_to_summarise(received: Received) -> bool:
 
 
 def summaries(rows: Sequence[LogChunk]) -> list[str]:
-    return [row.data.text for row in rows if _kind(row) == "compaction"]
+    data = (row.data for row in rows)
+    return [one.text for one in data if isinstance(one, System) and one.kind == "compaction"]
 
 
 def _kind(row: LogChunk) -> str:
@@ -431,6 +432,44 @@ async def test_u24_a_conversation_of_three_windows_is_compacted_in_pieces(
     assert said(server.requests[-1])[0] == ("user", summaries(rows)[0])
     assert ("user", "Which colour?") in said(server.requests[-1])
     assert story(rows)[-2:] == ["assistant: It is white.", "end done"]
+
+
+@played
+async def test_u24_thinking_goes_along_only_where_what_was_before_it_does(tmp_path: Path) -> None:
+    """U24, API V34: the first piece is a true beginning of the conversation, the others are not."""
+
+    def answer(received: Received) -> Reply:
+        if is_asked_to_summarise(received):
+            return reply(thinking("short"), SUMMARY)
+        return reply(thinking("A long thought. " * 9), text(LONG))
+
+    with MessagesServer(answer) as server:
+        async with life(tmp_path, server, window=3_600) as now:
+            await now.begin()
+            for word in ("one", "two", "three", "four", "five", "six", "seven"):
+                await now.run(word)
+            status = await now.compact()
+            assert status.problem == ""
+            await now.run("eight")
+    assert server.rejected == []
+    asked = [one for one in server.requests if is_asked_to_summarise(one)]
+    thinks = [any(is_thought(one) for one in _blocks(received)) for received in asked]
+    assert thinks == [True, *[False] * (len(asked) - 1)] and len(asked) > 2
+    assert is_beginning(asked[0], server.requests[6])
+
+
+def _blocks(received: Received) -> list[dict[str, object]]:
+    return [block for message in received.messages for block in message["content"]]
+
+
+def is_thought(block: dict[str, object]) -> bool:
+    return block["type"] == "thinking"
+
+
+def is_beginning(short: Received, long: Received) -> bool:
+    """Whether all but the last text of one request stands at the beginning of another."""
+    bare = [{**one, "cache_control": None} for one in _blocks(short)[:-1]]
+    return bare == [{**one, "cache_control": None} for one in _blocks(long)][: len(bare)]
 
 
 def imported(size: int) -> list[NewChunk]:
