@@ -88,7 +88,6 @@ class Turn:
         self._empties = 0
         self._pauses = 0
         self._compacts = True
-        self._made_room_at = -1
         self._closing: list[NewChunk] = []
 
     @property
@@ -152,10 +151,8 @@ class Turn:
             self._compacts = problem == NOTHING or not (problem or self._is_due())
 
     async def _make_room(self, end: StepEnd) -> bool:
-        """The model can't read more: once for a step, a summary makes room to ask it again."""
-        if self._made_room_at == self.step:
-            return False
-        self._made_room_at = self.step
+        """The model can't read more: a summary makes room to ask it again. Once for a step, for
+        behind a summary there is nothing to sum up until the model has answered."""
         if await self._compact(end):
             return False
         self._pauses = 0  # the answer that was to be continued is behind the summary
