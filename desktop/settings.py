@@ -88,6 +88,22 @@ EFFORT: Setting[str] = Setting(
         Choice("max", "Highest"),
     ),
 )
+COMPACT_AT: Setting[str] = Setting(
+    "model.compact_at",
+    "choice",
+    "80",
+    "Model",
+    "Compact a conversation by itself",
+    "When it fills so much of what the model can read, the agent goes on with a summary. "
+    "Everything stays here to read.",
+    choices=(
+        Choice("off", "Never"),
+        Choice("60", "At 60 %"),
+        Choice("70", "At 70 %"),
+        Choice("80", "At 80 %"),
+        Choice("90", "At 90 %"),
+    ),
+)
 BASE_URL: Setting[str] = Setting(
     "model.base_url",
     "text",
@@ -242,6 +258,7 @@ AnySetting = Setting[Value]
 SETTINGS: tuple[AnySetting, ...] = (
     MODEL,
     EFFORT,
+    COMPACT_AT,
     BASE_URL,
     CACHE_TTL,
     PERMISSION_MODE,

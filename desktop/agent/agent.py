@@ -13,6 +13,14 @@ from functools import partial
 from desktop.agent import repair
 from desktop.agent.approvals import Asker
 from desktop.agent.branching import PlaceGone, Resend
+from desktop.agent.compaction import (
+    DEFAULT_WINDOW,
+    Compaction,
+    CompactionJob,
+    Ties,
+    context_size,
+    turn_of,
+)
 from desktop.agent.ledger import Ledger
 from desktop.agent.loop import UNFORESEEN, Links, Turn
 from desktop.agent.opening import Opening, Openings
@@ -25,9 +33,9 @@ from desktop.core.errors import LeaseHeld, NacreError, StoreError
 from desktop.core.model import Model, Retry, Spent
 from desktop.core.permissions import PermissionMode
 from desktop.core.protocols import TurnStore
-from desktop.core.status import QueuedMessage, TabStatus
+from desktop.core.status import Compacting, QueuedMessage, TabStatus
 
-DEFAULT_WINDOW = 200_000
+WORKING = "The agent is working in this conversation."
 
 _log = logging.getLogger(__name__)
 
@@ -72,7 +80,7 @@ class Agent:
             self._ledger, place=place, around=around, mode=lambda: self._chosen.mode
         )
         self._gate = asyncio.Lock()
-        self._turn: Turn | None = None
+        self._turn: Turn | CompactionJob | None = None
         self._task: asyncio.Task[None] | None = None
         self._lived: set[str] = set()
         self._waiting = Waiting(
@@ -84,6 +92,7 @@ class Agent:
         )
         self._closing = False
         self._retry: Retry | None = None
+        self._compacting: Compacting | None = None
         self._spent = Spent(window=DEFAULT_WINDOW)
         self._problem = ""
         self._last_outcome = ""
@@ -139,6 +148,7 @@ class Agent:
             holder=self._tenure.holder,
             problem=self._problem,
             last_outcome=self._last_outcome,
+            compacting=self._compacting,
         )
 
     async def open(self) -> TabStatus:
@@ -182,9 +192,9 @@ class Agent:
             self._problem = ""
             if self.is_running:
                 raise NacreError("A turn is running in this conversation.")
-            self._turn = await self._submit(text, attachments)
+            turn = self._turn = await self._submit(text, attachments)
             self._tell()
-            return self._turn.id
+            return turn.id
 
     async def add_system_message(self, text: str, kind: str = "notice") -> None:
         """Lays down a row of the program's own. Raises StoreError, LeaseHeld."""
@@ -202,11 +212,12 @@ class Agent:
 
     async def run_step(self) -> Outcome | None:
         """One step of the turn that `submit_user_message` opened; its outcome after the last."""
-        if self._turn is None:
+        turn = self._turn
+        if not isinstance(turn, Turn):
             return None
-        outcome = await self._turn.run_step()
+        outcome = await turn.run_step()
         if outcome is not None:
-            self._turn = await self._after(self._turn, outcome)
+            self._turn = await self._after(turn, outcome)
         return outcome
 
     async def stop(self) -> None:
@@ -246,6 +257,36 @@ class Agent:
             turn = await self._again()
             if turn is not None:
                 self._start(turn)
+
+    async def compact(self, instruction: str = "") -> None:
+        """Begins to compact; what comes of it is in the rows and in `problem` of the status.
+
+        Raises NacreError while a turn runs, ModelUnavailable, LeaseHeld, StoreError.
+        """
+        async with self._gate:
+            self._problem = ""
+            if self.is_running:
+                raise NacreError(WORKING, way_out="Compact it when the turn is over, or stop it.")
+            model = self._around.model_for(self._chosen.model)
+            await self._tenure.take()
+            turn_id, step = turn_of(self._ledger.rows)
+
+            def make(stop: "asyncio.Future[None]") -> Compaction:
+                return Compaction(
+                    ledger=self._ledger,
+                    around=self._around,
+                    tab_id=self.tab_id,
+                    model=model,
+                    chosen=self._chosen,
+                    turn_id=turn_id or self._around.new_id(),
+                    step=step,
+                    stop=stop,
+                    ties=self._ties(),
+                )
+
+            since = self._around.now_ms()
+            self._start(CompactionJob(make, turn_id=turn_id, since=since, instruction=instruction))
+            await self._say("running")
 
     async def choose(
         self,
@@ -383,10 +424,13 @@ class Agent:
             asker=self._asker,
             model=model,
             chosen=self._chosen,
-            links=Links(self._drain, self._show_retry, self._progressed),
+            links=Links(self._drain, self._progressed, self._ties()),
         )
 
-    def _start(self, turn: Turn) -> None:
+    def _ties(self) -> Ties:
+        return Ties(self._openings.fresh, self._show_compacting, self._show_retry)
+
+    def _start(self, turn: Turn | CompactionJob) -> None:
         self._turn = turn
         self._task = asyncio.create_task(self._work(turn), name=f"turn {self.tab_id}")
         self._task.add_done_callback(self._over)
@@ -394,8 +438,8 @@ class Agent:
 
     # While a turn runs, and after it.
 
-    async def _work(self, turn: Turn) -> None:
-        current: Turn | None = turn
+    async def _work(self, turn: Turn | CompactionJob) -> None:
+        current: Turn | CompactionJob | None = turn
         try:
             while current is not None:
                 outcome = await current.run()
@@ -404,10 +448,11 @@ class Agent:
             if self._turn is not None:
                 await self._break_off()
 
-    async def _after(self, turn: Turn, outcome: Outcome) -> Turn | None:
+    async def _after(self, turn: Turn | CompactionJob, outcome: Outcome) -> Turn | None:
         """A turn is over: the next one begins with the queue, or the conversation rests."""
         async with self._gate:
-            self._last_outcome = outcome
+            if isinstance(turn, Turn):
+                self._last_outcome = outcome
             self._problem = turn.problem
             self._retry = None
             try:
@@ -430,7 +475,7 @@ class Agent:
             self._tell()
             return None
 
-    def _goes_on(self, outcome: Outcome, turn: Turn) -> bool:
+    def _goes_on(self, outcome: Outcome, turn: Turn | CompactionJob) -> bool:
         natural = outcome == "done" and not turn.stopping and not self._closing
         return natural and self._waiting.may_go
 
@@ -476,7 +521,14 @@ class Agent:
             self._retry = retry
             self._tell()
 
+    def _show_compacting(self, compacting: Compacting | None) -> None:
+        if compacting != self._compacting:
+            self._compacting = compacting
+            self._tell()
+
     def _progressed(self) -> None:
+        if self._turn is not None:
+            self._problem = self._turn.problem
         self._count()
         self._tell()
 
@@ -488,7 +540,8 @@ class Agent:
             return
         records = self._ledger.requests.values()
         following = Next(self._chosen.model, self._around.ttl(), self._around.now_ms())
-        self._spent = spent(records, tariff=self._around.tariff, window=window, following=following)
+        found = spent(records, tariff=self._around.tariff, window=window, following=following)
+        self._spent = replace(found, context=context_size(self._ledger, self._around))
 
     def _tell(self) -> None:
         self._around.publisher.status(self.status)

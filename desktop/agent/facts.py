@@ -12,6 +12,7 @@ from datetime import date
 from pathlib import Path
 
 from desktop.core.chunks import LogChunk, System
+from desktop.core.conversation import is_compaction
 from desktop.core.permissions import PermissionMode
 
 _MODES: dict[PermissionMode, str] = {
@@ -55,10 +56,15 @@ def opening(facts: Facts, mode: PermissionMode) -> System:
 
 
 def news(rows: Iterable[LogChunk], facts: Facts, mode: PermissionMode) -> System | None:
-    """What changed since the model was last told; None when nothing did."""
+    """What changed since the model was last told; None when nothing did.
+
+    What stands before a compaction it is told no more.
+    """
     told: dict[str, object] = {}
     for row in rows:
-        if isinstance(row.data, System) and row.data.kind == "fact":
+        if is_compaction(row.data):
+            told.clear()
+        elif isinstance(row.data, System) and row.data.kind == "fact":
             told.update(row.data.fields)
     lines: list[str] = []
     fields: dict[str, object] = {}

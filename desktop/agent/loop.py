@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from desktop.agent import misses, repair
 from desktop.agent.approvals import Asker
 from desktop.agent.calls import Calls
+from desktop.agent.compaction import NOTHING, Compaction, Ties, is_due
 from desktop.agent.guard import Circles
 from desktop.agent.ledger import Ledger
 from desktop.agent.step import Step, StepEnd
@@ -20,7 +21,7 @@ from desktop.agent.surroundings import Chosen, Place, Surroundings
 from desktop.core.chunks import ErrorNote, LogChunk, NewChunk, Outcome, System, Text
 from desktop.core.errors import StoreError
 from desktop.core.events import Failure
-from desktop.core.model import Model, RequestOptions, Retry
+from desktop.core.model import Model, RequestOptions
 from desktop.core.records import RequestRecord
 
 PAUSES = 8  # continued answers in a row (API.md §1.6)
@@ -49,8 +50,8 @@ class Links:
     """What a turn is connected to: it drains the queue after a step's results, and tells."""
 
     drain: Callable[["Turn"], Awaitable[None]]
-    retrying: Callable[[Retry | None], None]
     progressed: Callable[[], None]
+    ties: Ties
 
 
 class Turn:
@@ -86,6 +87,7 @@ class Turn:
         self._circles = Circles()
         self._empties = 0
         self._pauses = 0
+        self._compacts = True
         self._closing: list[NewChunk] = []
 
     @property
@@ -122,9 +124,16 @@ class Turn:
     async def _run_step(self) -> Outcome | None:
         if self.stopping:
             return "stopped"
+        await self._compact_when_due()
+        if self.stopping:
+            return "stopped"
         end = await self._ask()
         self._links.progressed()
         if end.stopped:
+            return "stopped"
+        if _is_too_long(end) and await self._make_room(end):
+            return None
+        if self.stopping:
             return "stopped"
         if end.failure is not None:
             self._note_failure(end.failure)
@@ -133,6 +142,44 @@ class Turn:
         if calls:
             return await self._run_calls(calls, end)
         return await self._conclude(end)
+
+    async def _compact_when_due(self) -> None:
+        """Between two steps, at the size that the person set; not again in a turn in which it
+        did not help."""
+        if self._compacts and not self._pauses and self._is_due():
+            problem = await self._compact()
+            self._compacts = problem == NOTHING or not (problem or self._is_due())
+
+    async def _make_room(self, end: StepEnd) -> bool:
+        """The model can't read more: a summary makes room to ask it again. Once for a step, for
+        behind a summary there is nothing to sum up until the model has answered."""
+        if await self._compact(end):
+            return False
+        self._pauses = 0  # the answer that was to be continued is behind the summary
+        return True
+
+    async def _compact(self, end: StepEnd | None = None) -> str:
+        """'' when it is done, else why not."""
+        compaction = Compaction(
+            ledger=self._ledger,
+            around=self._around,
+            tab_id=self._place.tab_id,
+            model=self._model,
+            chosen=self._chosen,
+            turn_id=self.id,
+            step=self.step,
+            stop=self._stop,
+            ties=self._links.ties,
+        )
+        refused = end is not None and end.failure is not None
+        problem = await compaction.run(refused=refused, partial=end.rows if end else ())
+        # Where nothing was said yet, a summary was no help that anybody asked for.
+        self.problem = "" if problem == NOTHING else problem
+        self._links.progressed()
+        return problem
+
+    def _is_due(self) -> bool:
+        return is_due(self._ledger, self._around, model=self._chosen.model)
 
     async def _ask(self) -> StepEnd:
         record = RequestRecord(
@@ -159,7 +206,7 @@ class Turn:
             record=record,
             options=options,
             stop=self._stop,
-            retrying=self._links.retrying,
+            retrying=self._links.ties.retrying,
         )
         return await step.ask()
 
@@ -288,6 +335,12 @@ class Turn:
 
     def _system(self, data: System) -> NewChunk:
         return NewChunk(id=self._around.new_id(), turn_id=self.id, role="system", data=data)
+
+
+def _is_too_long(end: StepEnd) -> bool:
+    """Whether the window was too small for the request or for its answer."""
+    refused = end.failure is not None and end.failure.kind == "too_large"
+    return refused or end.stop_reason == "model_context_window_exceeded"
 
 
 def _says_something(row: LogChunk) -> bool:

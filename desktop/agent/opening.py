@@ -3,6 +3,7 @@
 Nothing is written here: an opening is a value, made from the rows of the ledger as they are.
 """
 
+import json
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
@@ -104,15 +105,24 @@ class Openings:
         rows = self._ledger.rows
         mode = self._mode()
         if prompt_of(rows) is None:
-            tools = [tool.spec.as_json() for tool in self._around.tools]
-            found = [
-                System("prompt", self._around.prompt, {"tools": tools}),
-                facts.opening(surroundings, mode),
-            ]
+            found = [self._prompt(), facts.opening(surroundings, mode)]
         else:
             changes = [self._model_change(stamp), facts.news(rows, surroundings, mode)]
             found = [one for one in changes if one is not None]
         return [self.system(turn_id, data, step=step) for data in found]
+
+    async def fresh(self, turn_id: str, step: int) -> list[NewChunk]:
+        """What a model must be told anew after a compaction: a prompt or tools that have changed
+        (nothing of the old prefix is left to be kept), and where it is (SPEC C29)."""
+        surroundings = await self._place.facts()
+        prompt = self._prompt()
+        told = facts.opening(surroundings, self._mode())
+        found = [told] if _is_told(prompt, self._ledger.rows) else [prompt, told]
+        return [self.system(turn_id, data, step=step) for data in found]
+
+    def _prompt(self) -> System:
+        tools = [tool.spec.as_json() for tool in self._around.tools]
+        return System("prompt", self._around.prompt, {"tools": tools})
 
     def system(self, turn_id: str, data: System, *, step: int = 0) -> NewChunk:
         """A row of the program's own."""
@@ -143,3 +153,13 @@ class Openings:
 
 def _retracted(ids: Sequence[str]) -> System:
     return System("retracted", fields={"chunkIds": list(ids)})
+
+
+def _is_told(prompt: System, rows: Sequence[LogChunk]) -> bool:
+    """Whether a model is told this very prompt with these tools already."""
+    text, tools = None, None
+    for row in rows:
+        if isinstance(row.data, System) and row.data.kind in ("prompt", "tools"):
+            text = row.data.text if row.data.kind == "prompt" else text
+            tools = row.data.fields.get("tools", tools)
+    return text == prompt.text and json.dumps(tools) == json.dumps(prompt.fields["tools"])

@@ -26,7 +26,7 @@ from desktop.core.reducer import BlockOp, Reducer, Sealed
 
 CLOSE_WITHIN = 0.5  # seconds that a stopped stream has to close, before it is left alone
 
-_NO_END = Failure(
+NO_END = Failure(
     "truncated",
     "The answer ended in the middle.",
     way_out="Retry sends the same message again.",
@@ -90,25 +90,16 @@ class Step:
             end = await self._listen(stream)
         finally:
             self._retrying(None)
-            with suppress(TimeoutError):
-                await asyncio.wait_for(_close(stream), CLOSE_WITHIN)
+            await close(stream)
             await self._finish(end.failure)
             await self._cut()
         return replace(end, rows=tuple(self._rows))
 
     async def _listen(self, stream: AsyncIterator[Sequence[ModelEvent]]) -> StepEnd:
         while not self._stop.done():
-            coming = asyncio.ensure_future(_next(stream))
-            try:
-                await asyncio.wait({coming, self._stop}, return_when=asyncio.FIRST_COMPLETED)
-            finally:
-                if not coming.done():
-                    await _abandon(coming)
-            if coming.cancelled() or not coming.done():
-                break
-            batch = coming.result()
+            batch = await next_batch(stream, self._stop)
             if batch is None:
-                return StepEnd(failure=_NO_END)
+                return StepEnd(failure=NO_END)
             end = await self._take(batch)
             if end is not None:
                 return end
@@ -127,23 +118,17 @@ class Step:
         return end
 
     def _note(self, event: ModelEvent) -> StepEnd | None:
+        self._record = noted(self._record, event)
         match event:
             case ResponseStarted():
                 self._retrying(None)
-                self._record = replace(
-                    self._record, message_id=event.message_id, usage=dict(event.raw_usage)
-                )
                 self._note_cache(event.diagnosis)
             case ResponseFinished():
-                self._record = replace(
-                    self._record, stop_reason=event.stop_reason, usage=dict(event.raw_usage)
-                )
                 return StepEnd(stop_reason=event.stop_reason)
             case ResponseFailed():
                 return StepEnd(failure=event.failure)
             case RetryScheduled():
-                until = self._around.now_ms() + round(event.delay * 1000)
-                self._retrying(Retry(event.failure.sentence, event.attempt, until))
+                self._retrying(retry_of(event, self._around.now_ms()))
             case _:
                 pass
         return None
@@ -185,13 +170,49 @@ class Step:
             await self._seal(left)
 
     async def _finish(self, failure: Failure | None) -> None:
-        record = replace(
-            self._record,
-            ended_at=self._around.now_ms(),
-            error=_failure_as_json(failure) if failure else None,
-        )
+        record = ended(self._record, failure, self._around.now_ms())
         with suppress(StoreError):  # the record waits in the ledger and goes out with the rows
             await self._ledger.finish_request(record)
+
+
+def noted(record: RequestRecord, event: ModelEvent) -> RequestRecord:
+    """The record of a request with what an event of its answer tells."""
+    match event:
+        case ResponseStarted():
+            return replace(record, message_id=event.message_id, usage=dict(event.raw_usage))
+        case ResponseFinished():
+            return replace(record, stop_reason=event.stop_reason, usage=dict(event.raw_usage))
+        case _:
+            return record
+
+
+def ended(record: RequestRecord, failure: Failure | None, now_ms: int) -> RequestRecord:
+    """The record of a request that is over."""
+    return replace(record, ended_at=now_ms, error=_failure_as_json(failure) if failure else None)
+
+
+def retry_of(event: RetryScheduled, now_ms: int) -> Retry:
+    """What the person is shown while a request waits."""
+    return Retry(event.failure.sentence, event.attempt, now_ms + round(event.delay * 1000))
+
+
+async def next_batch(
+    stream: AsyncIterator[Sequence[ModelEvent]], stop: "asyncio.Future[None]"
+) -> Sequence[ModelEvent] | None:
+    """The next batch, an empty one when `stop` came first, None at the end of the stream."""
+    coming = asyncio.ensure_future(_next(stream))
+    try:
+        await asyncio.wait({coming, stop}, return_when=asyncio.FIRST_COMPLETED)
+    finally:
+        if not coming.done():
+            await _abandon(coming)
+    return coming.result() if coming.done() and not coming.cancelled() else ()
+
+
+async def close(stream: AsyncIterator[Sequence[ModelEvent]]) -> None:
+    """Ends a request that is not heard any more; one that does not end in time is left alone."""
+    with suppress(TimeoutError):
+        await asyncio.wait_for(_close(stream), CLOSE_WITHIN)
 
 
 async def _next(stream: AsyncIterator[Sequence[ModelEvent]]) -> Sequence[ModelEvent] | None:

@@ -128,6 +128,11 @@ class Supervisor:
     async def regenerate(self, tab_id: str, chunk_id: str) -> str:
         return await self._say_anew(tab_id, lambda rows: branching.regenerated(rows, chunk_id))
 
+    async def compact(self, tab_id: str, instruction: str = "") -> None:
+        async with self._begins(tab_id) as agent:
+            await agent.compact(instruction)
+        await self._let_rest()
+
     async def retry(self, tab_id: str) -> None:
         async with self._begins(tab_id) as agent:
             await agent.retry()

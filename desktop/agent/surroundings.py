@@ -26,12 +26,17 @@ def _five_minutes() -> Ttl:
     return "5m"
 
 
+def _never() -> int:
+    return 0
+
+
 @dataclass(frozen=True, slots=True)
 class Surroundings:
     """`model_for` raises ModelUnavailable; `model_info` answers from what is known by now.
 
     `prompt` is the system prompt of new conversations. `now_ms` is UTC, `monotonic` seconds. `ttl`
-    is for how long the next request is to be kept in the provider's cache.
+    is for how long the next request is to be kept in the provider's cache. `compact_at` is the
+    percentage of a model's window at which a conversation is compacted by itself, 0 for never.
     """
 
     model_for: Callable[[str], Model]
@@ -45,6 +50,7 @@ class Surroundings:
     now_ms: Callable[[], int]
     monotonic: Callable[[], float]
     ttl: Callable[[], Ttl] = _five_minutes
+    compact_at: Callable[[], int] = _never
 
     def tool(self, name: str) -> Tool | None:
         return next((one for one in self.tools if one.spec.name == name), None)

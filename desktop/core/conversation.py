@@ -110,11 +110,47 @@ def started_calls(chunks: Iterable[LogChunk]) -> frozenset[str]:
 
 
 def prompt_of(chunks: Iterable[LogChunk]) -> System | None:
-    """The `prompt` row: system prompt and tool set, fixed for the conversation."""
+    """The `prompt` row: system prompt and tool set, fixed until a compaction brings another."""
+    found: System | None = None
     for chunk in chunks:
         if isinstance(chunk.data, System) and chunk.data.kind == "prompt":
-            return chunk.data
-    return None
+            found = chunk.data
+    return found
+
+
+def compaction(text: str, kept: Iterable[LogChunk]) -> System:
+    """The row that stands for all rows before it but the `kept` ones, which nobody answered yet."""
+    keeps = [row.id for row in kept]
+    return System("compaction", text, {"keeps": keeps} if keeps else {})
+
+
+def is_compaction(payload: Payload) -> bool:
+    return isinstance(payload, System) and payload.kind == "compaction"
+
+
+def kept_by(payload: Payload, before: Sequence[LogChunk]) -> tuple[LogChunk, ...]:
+    """The user texts among the rows before a compaction that it does not stand for."""
+    fields = payload.fields if isinstance(payload, System) else {}
+    wanted = set(_texts(fields.get("keeps")))
+    found: list[LogChunk] = []
+    for row in reversed(before):
+        if not wanted:
+            break
+        if row.id in wanted:
+            wanted.remove(row.id)
+            if row.role == "user":
+                found.append(row)
+    return tuple(reversed(found))
+
+
+def told(chunks: Sequence[LogChunk]) -> Sequence[LogChunk]:
+    """The rows that a model is still told (SPEC A11, S08): the last summary, the texts that it
+    keeps, and what comes after it; all rows where nothing was compacted."""
+    for at in range(len(chunks) - 1, -1, -1):
+        row = chunks[at]
+        if is_compaction(row.data):
+            return [row, *kept_by(row.data, chunks[:at]), *chunks[at + 1 :]]
+    return chunks
 
 
 def _texts(value: object) -> tuple[str, ...]:

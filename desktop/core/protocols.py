@@ -349,5 +349,13 @@ class Commands(Protocol):
         """After a failed or cut turn: retracts its partial rows and sends the same bytes again."""
         ...
 
+    async def compact(self, tab_id: str, instruction: str = "") -> None:
+        """Begins to summarise what the model was told; `instruction` says what must be kept.
+
+        It runs as a turn does (`stop` ends it, messages wait); what hinders it is the status'
+        `problem`, and then nothing is changed. Raises as `send`, and while a turn runs.
+        """
+        ...
+
 
 Unsubscribe = Callable[[], None]

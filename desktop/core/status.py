@@ -22,6 +22,15 @@ class QueuedMessage:
 
 
 @dataclass(frozen=True, slots=True)
+class Compacting:
+    """A summary that is being written: its words so far, and which piece of how many is read."""
+
+    words: int = 0
+    part: int = 1
+    parts: int = 1
+
+
+@dataclass(frozen=True, slots=True)
 class TabStatus:
     """One conversation's state. `since` is ms UTC of the running turn's start.
 
@@ -47,3 +56,4 @@ class TabStatus:
     holder: str = ""
     problem: str = ""
     last_outcome: str = ""
+    compacting: Compacting | None = None

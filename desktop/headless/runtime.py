@@ -46,6 +46,7 @@ from desktop.headless.unlisted import Unlisted
 from desktop.paths import DataFolder
 from desktop.settings import (
     CACHE_TTL,
+    COMPACT_AT,
     EFFORT,
     MODEL,
     PERMISSION_MODE,
@@ -96,6 +97,11 @@ class Preferred:
 
     def ttl(self) -> Ttl:
         return "1h" if self.current.value(CACHE_TTL) == "1h" else "5m"
+
+    def compact_at(self) -> int:
+        """The percentage of a model's window; 0 for never."""
+        value = self.current.value(COMPACT_AT)
+        return 0 if value == "off" else int(value)
 
 
 class Runtime:
@@ -386,6 +392,7 @@ async def _join(
         new_id=new_id,
         now_ms=now_ms,
         monotonic=time.monotonic,
+        compact_at=preferred.compact_at,
     )
     catalogue: Catalogue = log.catalogue
     if not stores.keeps:

@@ -50,6 +50,7 @@ ACTIONS: tuple[ActionSpec, ...] = (
     ActionSpec("zoom_reset", "View", "Normal text size", ("Ctrl+0",), needs_doors=False),
     ActionSpec("stop", "Conversation", "Stop", ()),
     ActionSpec("retry", "Conversation", "Try again", ("Ctrl+R",)),
+    ActionSpec("compact", "Conversation", "Compact…"),
     ActionSpec("rename", "Conversation", "Rename…", ("F2",)),
     ActionSpec("edit_message", "Conversation", "Edit message…", ("Ctrl+Shift+E",)),
     ActionSpec("regenerate", "Conversation", "Regenerate the answer", ("Ctrl+Shift+R",)),

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from PySide6.QtCore import QTimer
 from PySide6.QtWidgets import QLabel, QWidget
 
-from desktop.core.status import TabStatus
+from desktop.core.status import Compacting, TabStatus
 from desktop.ui import words
 
 
@@ -55,8 +55,19 @@ class ActivityLine(QLabel):
                 time=words.seconds(left + 999),
                 attempt=status.retry.attempt + 1,
             )
+        if status.compacting is not None:
+            return self._compacting(status.compacting, words.seconds(now - status.since))
         if status.phase == "running":
             if status.questions:
                 return self.tr("Waiting for your answer")
             return self.tr("Working · {time}").format(time=words.seconds(now - status.since))
         return ""
+
+    def _compacting(self, now: Compacting, time: str) -> str:
+        """`Compacting · part 2 of 3 · 150 words · 12 s`"""
+        said = [self.tr("Compacting")]
+        if now.parts > 1:
+            said.append(self.tr("part {part} of {parts}").format(part=now.part, parts=now.parts))
+        if now.words:
+            said.append(self.tr("{count} words").format(count=f"{now.words:,}"))
+        return " · ".join([*said, time])

@@ -11,7 +11,7 @@ from PySide6.QtCore import QObject, Signal
 from PySide6.QtWidgets import QInputDialog, QWidget
 
 from desktop.core.records import CatalogueView, Tab
-from desktop.ui import asking
+from desktop.ui import asking, compacting
 from desktop.ui.attaching import read_attachment
 from desktop.ui.composer import Composer
 from desktop.ui.conversation_area import ConversationArea
@@ -259,6 +259,11 @@ class Desk(QObject):
         dialog.setTextValue(tab.title)
         if await asking.finished(dialog) and dialog.textValue().strip():
             await self.doors.catalogue.rename_tab(tab.id, dialog.textValue().strip())
+
+    def compact(self, tab_id: str) -> None:
+        if tab_id:
+            asked = compacting.compact(self.doors.commands, tab_id, window=self._window)
+            self._tasks.start(asked, "compact conversation")
 
     # -- attaching ----------------------------------------------------------------------------
 

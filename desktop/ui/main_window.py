@@ -399,6 +399,7 @@ class MainWindow(QMainWindow):
             "zoom_reset": lambda: self._zoom(None),
             "stop": lambda: self.area.current and self.area.current.stop(),
             "retry": lambda: self.area.current and self.area.current.retry(),
+            "compact": self._at_desk(lambda desk: desk.compact(self._current_id())),
             "rename": self._at_desk(lambda desk: desk.rename(self._chosen_id())),
             "edit_message": lambda: self._in_view("edit"),
             "regenerate": lambda: self._in_view("regenerate"),

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from desktop.core.chunks import LogChunk, Stamp, System, ToolCall
-from desktop.core.conversation import retracted_ids
+from desktop.core.conversation import is_compaction, kept_by, retracted_ids
 from desktop.core.model import RequestOptions
 from desktop.wire import blocks, breakpoints
 from desktop.wire.difference import (
@@ -67,8 +67,12 @@ class GrowingRequest:
             self._start(stamp)
             self._gone = retracted_ids(rows)
             new = list(rows)
-        for row in new:
+        first = len(rows) - len(new)
+        for at, row in enumerate(new, first):
             self._take(row, stamp)
+            if is_compaction(row.data) and row.id not in self._gone:
+                for kept in kept_by(row.data, rows[:at]):
+                    self._add(kept)
         self._taken = len(rows)
         self._last = rows[-1] if rows else None
         self._settle()
@@ -98,13 +102,17 @@ class GrowingRequest:
         if row.id in self._gone:
             return
         if isinstance(row.data, System):
-            if row.data.kind == "prompt" and self._prompt is None:
+            if row.data.kind == "prompt":
                 self._prompt = row.data
             if row.data.kind in ("prompt", "tools"):
                 self._tools = list(row.data.fields.get("tools", self._tools))
             if row.data.kind == "compaction":
                 self._refold(stamp)
         self._fold.add(row)
+
+    def _add(self, row: LogChunk) -> None:
+        if row.id not in self._gone:
+            self._fold.add(row)
 
     def _settle(self) -> None:
         """Turns what no later row can change into bytes."""

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from desktop.core.chunks import LogChunk, Stamp, System
-from desktop.core.conversation import prompt_of, retracted_ids
+from desktop.core.conversation import prompt_of, retracted_ids, told
 from desktop.core.model import RequestOptions
 from desktop.wire import blocks, breakpoints
 from desktop.wire.fold import Fold, messages_of
@@ -30,7 +30,7 @@ def build(
     rows = [row for row in chunks if row.id not in gone]
     body = head_of(models, options, prompt_of(rows), _tools(rows))
     folded = Fold(stamp)
-    for row in _after_compaction(rows):
+    for row in told(rows):
         folded.add(row)
     body["messages"] = messages_of(folded.exchanges, resumed=options.resumed)
     body = blocks.clean(body)
@@ -87,12 +87,3 @@ def _tools(rows: Iterable[LogChunk]) -> list[Any]:
         if isinstance(row.data, System) and row.data.kind in ("prompt", "tools"):
             found = list(row.data.fields.get("tools", found))
     return found
-
-
-def _after_compaction(rows: Sequence[LogChunk]) -> Sequence[LogChunk]:
-    """The rows that are still told: the last summary and what comes after it."""
-    for at in range(len(rows) - 1, -1, -1):
-        data = rows[at].data
-        if isinstance(data, System) and data.kind == "compaction":
-            return rows[at:]
-    return rows

@@ -221,7 +221,7 @@ def notice(data: System) -> str:
                 fields.get("from", ""), fields.get("to", "")
             )
         case "compaction":
-            return say("Earlier messages were summarised; they stay here to read")
+            return say("Compacted: the agent goes on with a summary; everything stays here to read")
         case "rewrite":
             return data.text or say("A part was left out because the provider refused it")
         case _:

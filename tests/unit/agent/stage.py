@@ -163,6 +163,7 @@ class Stage:
         *,
         mode: PermissionMode = "ask",
         has_person: bool = True,
+        compact_at: int = 0,
         log: MemoryLog | None = None,
         ids: "itertools.count[int] | None" = None,
         process_id: str = "one",
@@ -193,6 +194,7 @@ class Stage:
             new_id=self.new_id,
             now_ms=self.now_ms,
             monotonic=lambda: next(self.clock) / 1000,
+            compact_at=lambda: compact_at,
         )
         self.chosen = Chosen("scripted-1", mode=mode)
         self.supervisor = Supervisor(

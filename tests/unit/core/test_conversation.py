@@ -104,9 +104,10 @@ def test_A07_an_id_that_is_used_again_has_not_started() -> None:
     assert started_calls(rows) == frozenset()
 
 
-def test_the_prompt_is_the_first_prompt_row() -> None:
+def test_c29_the_prompt_is_the_last_prompt_row() -> None:
+    """C29: a compaction may bring a changed one."""
     rows = log(("system", System("prompt", "one")), user("a"), ("system", System("prompt", "two")))
     found = prompt_of(rows)
     assert found is not None
-    assert found.text == "one"
+    assert found.text == "two"
     assert prompt_of(log(user("a"))) is None

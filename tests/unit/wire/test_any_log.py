@@ -6,6 +6,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from desktop.core.chunks import ErrorNote, Opaque, System, Text, Thinking, ToolCall, ToolResult
+from desktop.core.conversation import compaction
 from desktop.core.model import RequestOptions
 from desktop.wire.growing import OPEN, GrowingRequest
 from desktop.wire.request import build, serialise
@@ -73,6 +74,9 @@ def logs(draw: st.DrawFn) -> Log:
     for row in tuple(log.rows):
         if draw(st.integers(0, 9)) == 0 and row.role != "system":
             log.retract(row)
+        if draw(st.integers(0, 9)) == 0:
+            log.add("system", compaction(draw(WORDS), draw(st.lists(st.sampled_from(log.rows)))))
+            log.add(*draw(ROWS))  # pyright: ignore[reportArgumentType]
     return log
 
 

@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 
 from desktop.core.chunks import Opaque, Stamp, System, Text, Thinking, ToolCall, ToolResult
+from desktop.core.conversation import compaction
 from desktop.wire.request import serialise
 from tests.fakes.messages_api import assert_extends
 from tests.unit.wire.rows_of import ME, OPUS, TOOLS, Log, body_of, reloaded, said, text
@@ -325,6 +326,37 @@ def test_after_a_compaction_the_summary_is_the_first_user_text():
     assert said(body) == [("user", [text("They greeted each other."), text("again")])]
     assert body["system"][0]["text"] == "You work in a folder."
     assert [tool["name"] for tool in body["tools"]] == ["list_dir", "read_file"]
+
+
+def test_s08_the_last_summary_and_the_unanswered_texts_it_keeps_are_told():
+    """S08, A11, S03: one of them that was taken back meanwhile is not."""
+    log = Log()
+    log.prompt()
+    log.user("Hi")
+    log.says("Hello")
+    log.add("system", System("compaction", "First summary."))
+    log.user("And?")
+    log.says("Well.")
+    first, second = log.user("one"), log.user("two")
+    log.add("system", compaction("Second summary.", [first, second]))
+    log.user("three")
+    assert said(log.body()) == [
+        ("user", [text("Second summary."), text("one"), text("two"), text("three")])
+    ]
+    log.retract(first)
+    assert said(log.body()) == [("user", [text("Second summary."), text("two"), text("three")])]
+
+
+def test_c29_a_prompt_that_a_compaction_brings_is_the_one_that_is_sent():
+    log = Log()
+    log.prompt("Old words.")
+    log.user("Hi")
+    log.says("Hello")
+    log.add("system", compaction("Summary.", ()))
+    log.prompt("New words.", TOOLS[:1])
+    body = log.body()
+    assert body["system"][0]["text"] == "New words."
+    assert [tool["name"] for tool in body["tools"]] == ["list_dir"]
 
 
 def test_a_new_tool_set_replaces_that_of_the_prompt():
