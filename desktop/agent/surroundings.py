@@ -25,7 +25,9 @@ class Chosen:
 class Surroundings:
     """`model_for` raises ModelUnavailable; `model_info` answers from what is known by now.
 
-    `prompt` is the system prompt of new conversations. `now_ms` is UTC, `monotonic` seconds.
+    `prompt` is the system prompt of new conversations and `tools` what they are offered, which may
+    change: a conversation keeps what it began with, and `gone` answers for what it was offered and
+    is there no more. `now_ms` is UTC, `monotonic` seconds.
     """
 
     model_for: Callable[[str], Model]
@@ -38,9 +40,11 @@ class Surroundings:
     new_id: Callable[[], str]
     now_ms: Callable[[], int]
     monotonic: Callable[[], float]
+    gone: Callable[[str], Tool | None] = lambda name: None
 
     def tool(self, name: str) -> Tool | None:
-        return next((one for one in self.tools if one.spec.name == name), None)
+        found = next((one for one in self.tools if one.spec.name == name), None)
+        return self.gone(name) if found is None else found
 
 
 @dataclass(frozen=True, slots=True)

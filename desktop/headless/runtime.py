@@ -35,7 +35,7 @@ from desktop.core.tools import Scene, Tool
 from desktop.credentials.key_file import KeyFile
 from desktop.credentials.keys import Keys
 from desktop.credentials.store import SecretStore
-from desktop.diagnostics import Redaction
+from desktop.diagnostics import Redaction, program_version
 from desktop.feed.hub import Hub
 from desktop.headless.access import LiveAccess
 from desktop.headless.moving_keys import move_keys
@@ -47,7 +47,8 @@ from desktop.settings import EFFORT, MODEL, PERMISSION_MODE, SHELL_TIME_LIMIT, T
 from desktop.store.log import Log
 from desktop.tools import rules
 from desktop.tools.environment import scrubbed_environment
-from desktop.tools.registry import builtin_tools, close_tools
+from desktop.tools.mcp.servers import ToolServers
+from desktop.tools.registry import Offered, builtin_tools, close_tools
 from desktop.wire.models import ModelTable
 from desktop.wire.prices import PriceTable
 from desktop.wire.replay import MODEL as TOUR_MODEL
@@ -103,6 +104,7 @@ class Runtime:
         transport: Transport,
         keys: Keys,
         tools: tuple[Tool, ...],
+        tool_servers: ToolServers,
         preferred: Preferred,
         notice: str,
         report: Callable[[str], None],
@@ -118,6 +120,7 @@ class Runtime:
         self._transport = transport
         self._keys = keys
         self._tools = tools
+        self._tool_servers = tool_servers
         self._preferred = preferred
         self._report = report
         self._seen_revision = -1
@@ -212,6 +215,10 @@ class Runtime:
         await self.commands.send(tab.id, TOUR_QUESTION)
         return tab.id
 
+    async def connect_tools(self) -> None:
+        """Reads which tool servers there are; what they offer is there or comes by itself."""
+        await self._tool_servers.begin()
+
     def watch(self, later: Later, start: Start) -> None:
         """Looks now and then: whether another process changed the catalogue, what is to tidy.
 
@@ -276,7 +283,7 @@ class Runtime:
     async def close(self) -> None:
         """Stops what runs, seals it, flushes the log; leaves behind who does not answer."""
         await self._supervisor.shutdown()
-        await close_tools(self._tools)
+        await asyncio.gather(close_tools(self._tools), self._tool_servers.close())
         await self._stores.close()
         await self._log.close()
         await self._transport.close()
@@ -351,10 +358,19 @@ async def _join(
     )
     preferred = Preferred(settings.read(await log.catalogue.settings()))
     tools = builtin_tools()
+    environment = scrubbed_environment(os.environ)
+    tool_servers = ToolServers(
+        configured=folder.tool_servers,
+        memory=folder.offered_tools,
+        logs=folder.logs,
+        environment=environment,
+        version=program_version(),
+        report=report,
+    )
     around = Surroundings(
         model_for=access.model_for,
         model_info=access.model_info,
-        tools=tools,
+        tools=Offered(tools, tool_servers.tools),
         prompt=shipped.prompt,
         publisher=hub,
         approvals=Approvals(log.catalogue, has_person=has_person, new_id=new_id, now_ms=now_ms),
@@ -362,6 +378,7 @@ async def _join(
         new_id=new_id,
         now_ms=now_ms,
         monotonic=time.monotonic,
+        gone=tool_servers.gone,
     )
     catalogue: Catalogue = log.catalogue
     if not stores.keeps:
@@ -370,7 +387,7 @@ async def _join(
     supervisor = Supervisor(
         catalogue=catalogue,
         store_for=stores.store_for,
-        place_for=partial(_place, folder, preferred, scrubbed_environment(os.environ)),
+        place_for=partial(_place, folder, preferred, environment),
         around=around,
         defaults=preferred.chosen,
         revision=stores.reader.revision,
@@ -386,6 +403,7 @@ async def _join(
         transport=transport,
         keys=keys,
         tools=tools,
+        tool_servers=tool_servers,
         preferred=preferred,
         notice=notice,
         report=report,
