@@ -93,7 +93,6 @@ class Layers:
         self._runtime.watch(later, self._tasks.start)
         # Not waited for: a keyring may take its time, and everything but a request goes without.
         self._tasks.start(self._runtime.find_key(), "find the key")
-        self._tasks.start(self._runtime.connect_tools(), "connect the tool servers")
         DiskWatch(self._folder.root, stand=self._stand).watch(later, self._tasks.start)
         self._backups = self._make_backups(self._runtime)
         self._backups.watch(later, self._tasks.start)

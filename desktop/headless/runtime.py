@@ -217,14 +217,23 @@ class Runtime:
 
     async def connect_tools(self) -> None:
         """Reads which tool servers there are; what they offer is there or comes by itself."""
-        await self._tool_servers.begin()
+        await self._tool_servers.look()
+
+    async def _keep_tools_connected(self, later: Later, start: Start) -> None:
+        await self.connect_tools()
+        later(CATALOGUE_CHECK_SECONDS, partial(self._begin_connecting, later, start))
+
+    def _begin_connecting(self, later: Later, start: Start) -> None:
+        start(self._keep_tools_connected(later, start), "look at the tool servers")
 
     def watch(self, later: Later, start: Start) -> None:
-        """Looks now and then: whether another process changed the catalogue, what is to tidy.
+        """Looks now and then: whether another process changed the catalogue, what is to tidy,
+        which tool servers there are.
 
         And once, whether the file is whole.
         """
         later(FILE_CHECK_SECONDS, partial(self._begin_file_check, start))
+        self._begin_connecting(later, start)
         self._check_later(later, start)
         self._tidy_later(TIDY_SECONDS, later, start)
 
@@ -283,11 +292,14 @@ class Runtime:
     async def close(self) -> None:
         """Stops what runs, seals it, flushes the log; leaves behind who does not answer."""
         await self._supervisor.shutdown()
-        await asyncio.gather(close_tools(self._tools), self._tool_servers.close())
+        # The log does not wait for servers that take their time.
+        servers = asyncio.create_task(self._tool_servers.close(), name="close the tool servers")
+        await close_tools(self._tools)
         await self._stores.close()
         await self._log.close()
         await self._transport.close()
         self._keys.close()
+        await servers
 
 
 async def start(

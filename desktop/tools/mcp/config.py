@@ -42,10 +42,14 @@ class Entry:
 
 @dataclass(frozen=True, slots=True)
 class Config:
-    """What a file says: the entries that can be used, and a sentence about each that can't."""
+    """What a file says: the entries that can be used, and a sentence about each that can't.
+
+    `is_read` is False where the file as a whole could not be understood.
+    """
 
     entries: tuple[Entry, ...] = ()
     problems: tuple[str, ...] = ()
+    is_read: bool = True
 
 
 class _Bad(ValueError):
@@ -56,36 +60,36 @@ def read(path: Path) -> Config:
     """Reads the file; never raises. Not there means that there are no servers."""
     try:
         if path.stat().st_size > MOST_BYTES:
-            return Config(problems=(f"{path} is too large to be a list of tool servers.",))
+            return _unread(f"{path} is too large to be a list of tool servers.")
         data = path.read_bytes()
     except FileNotFoundError:
         return Config()
     except OSError as error:
-        return Config(problems=(f"{path} can't be read: {error.strerror or error}.",))
+        return _unread(f"{path} can't be read: {error.strerror or error}.")
     return parse(data, path)
 
 
 def parse(data: bytes, path: Path) -> Config:
     """From the bytes of the file; `path` is for the sentences only."""
     if not data.strip():
-        return Config(problems=(f"{path} is empty, so there are no tool servers.",))
+        return _unread(f"{path} is empty, so it names no tool server.")
     try:
         document = json.loads(data.decode("utf-8-sig"))
     except UnicodeDecodeError:
-        return Config(problems=(f"{path} is not UTF-8 text, so no tool server is used.",))
+        return _unread(f"{path} is not UTF-8 text, so it is not used.")
     except json.JSONDecodeError as error:
         place = f"line {error.lineno}, column {error.colno}"
-        return Config(
-            problems=(f"{path} is not JSON ({error.msg}, {place}), so no tool server is used.",)
-        )
+        return _unread(f"{path} is not JSON ({error.msg}, {place}), so it is not used.")
     except (ValueError, RecursionError):
-        return Config(problems=(f"{path} is not usable JSON, so no tool server is used.",))
+        return _unread(f"{path} is not usable JSON, so it is not used.")
     servers = document.get(SERVERS, {}) if isinstance(document, dict) else None
     if not isinstance(servers, dict):
-        return Config(
-            problems=(f'{path} must hold {{"{SERVERS}": {{…}}}}; no tool server is used.',)
-        )
+        return _unread(f'{path} must hold {{"{SERVERS}": {{…}}}}, so it is not used.')
     return _entries(cast("dict[str, Any]", servers), path)
+
+
+def _unread(problem: str) -> Config:
+    return Config(problems=(problem,), is_read=False)
 
 
 def _entries(servers: Mapping[str, Any], path: Path) -> Config:

@@ -42,7 +42,6 @@ _SESSION_GONE = "Session terminated"
 # Each broken line and each lost connection is told by the server's state; the library's log would
 # tell it again, with traces.
 logging.getLogger("mcp").setLevel(logging.CRITICAL)
-logging.getLogger("client").setLevel(logging.CRITICAL)
 
 
 class Link:

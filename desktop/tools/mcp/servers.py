@@ -9,9 +9,10 @@ import asyncio
 import importlib
 import logging
 import threading
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import Future
 from contextlib import suppress
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -29,8 +30,16 @@ from desktop.tools.threads import start
 
 THREAD_NAME = "nacre-tool-servers"
 CLOSE_SECONDS = 1.4
+_NOT_RUNNING = "The tool server “{}” is not running."
 
 _log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class _Running:
+    entry: Entry
+    server: Server
+    owner: "asyncio.Task[None]"
 
 
 def _load_link() -> Any:
@@ -39,7 +48,10 @@ def _load_link() -> Any:
 
 
 class ToolServers:
-    """`begin` reads what there is, `close` ends it all. `report` gets sentences, on any thread."""
+    """`look` reads what there is, again and again; `close` ends it all.
+
+    `report` gets sentences for the person, on any thread.
+    """
 
     def __init__(
         self,
@@ -61,34 +73,44 @@ class ToolServers:
         self._report = report
         self._first_pause = first_pause
         self._load_link = load_link
-        self._entries: tuple[Entry, ...] = ()
+        self._seen: object = None
+        self._told: set[str] = set()
+        self._link: Any = None
+        self._running: dict[str, _Running] = {}
+        self._owners: set[asyncio.Task[None]] = set()
         self._offers: dict[str, tuple[Entry, Sequence[Offer]]] = {}
         self._tools: dict[str, tuple[Tool, ...]] = {}
-        self._told: set[str] = set()
         self._states: dict[str, State] = {}
-        self._servers: Future[dict[str, Server]] = Future()
         self._loop: asyncio.AbstractEventLoop | None = None
         self._over: Future[None] = Future()
 
-    async def begin(self) -> None:
-        """Reads the file and what is remembered; then connects in the background. Once only."""
+    async def look(self) -> None:
+        """Reads the file where it is new or changed, and has its servers connect by themselves."""
+        seen = await start(lambda: _mark_of(self._configured), "tool-servers-look")
+        if seen == self._seen:
+            return
+        self._seen = seen
         read = await start(lambda: config.read(self._configured), "tool-servers-read")
         for problem in read.problems:
             self._report(problem)
-        self._entries = tuple(entry for entry in read.entries if entry.is_enabled)
-        if not self._entries:
-            return
+        if not read.is_read:
+            return  # it may be half written; what runs goes on
+        entries = tuple(entry for entry in read.entries if entry.is_enabled)
         memory = await start(
-            lambda: remembered.read(self._memory, self._entries), "tool-servers-remember"
+            lambda: remembered.read(self._memory, entries), "tool-servers-remember"
         )
-        for entry in self._entries:
-            self._states = {**self._states, entry.name: State("starting")}
-            if entry.name in memory:
-                self._offer(entry, memory[entry.name])
-        self._loop = asyncio.new_event_loop()
-        threading.Thread(
-            target=self._serve, args=(self._loop,), name=THREAD_NAME, daemon=True
-        ).start()
+        if self._loop is not None:
+            with suppress(RuntimeError):  # it was closed meanwhile
+                self._loop.call_soon_threadsafe(self._arrange, entries, memory)
+        elif entries:
+            self._recall(entries, memory)
+            self._loop = asyncio.new_event_loop()
+            threading.Thread(
+                target=self._serve,
+                args=(self._loop, entries, memory),
+                name=THREAD_NAME,
+                daemon=True,
+            ).start()
 
     def tools(self) -> tuple[Tool, ...]:
         """What a new conversation is offered now, sorted by name."""
@@ -113,38 +135,70 @@ class ToolServers:
 
     # -- on the loop of the servers ----------------------------------------------------------
 
-    def _serve(self, loop: asyncio.AbstractEventLoop) -> None:
+    def _serve(
+        self,
+        loop: asyncio.AbstractEventLoop,
+        entries: Sequence[Entry],
+        memory: Mapping[str, Sequence[Offer]],
+    ) -> None:
         asyncio.set_event_loop(loop)
-        owners: list[asyncio.Task[None]] = []
         try:
-            loop.call_soon(self._start, loop, owners)
+            loop.call_soon(self._start, entries, memory)
             loop.run_forever()
-            loop.run_until_complete(_end(owners))
+            loop.run_until_complete(_end(self._owners))
             loop.run_until_complete(loop.shutdown_asyncgens())
         finally:
             loop.close()
             self._over.set_result(None)
 
-    def _start(self, loop: asyncio.AbstractEventLoop, owners: "list[asyncio.Task[None]]") -> None:
+    def _start(self, entries: Sequence[Entry], memory: Mapping[str, Sequence[Offer]]) -> None:
         try:
-            link = self._load_link()
+            self._link = self._load_link()
         except ImportError as error:
             _log.exception("the library of tool servers can't be loaded")
-            self._servers.set_exception(ToolFailed("Tool servers can't be used here."))
             self._report(f"Tool servers can't be used: their library is missing ({error}).")
             return
-        servers: dict[str, Server] = {}
-        for entry in self._entries:
-            server = Server(
-                entry,
-                connect=self._connect(link),
-                take=self._take,
-                tell=self._tell,
-                pause=self._first_pause,
-            )
-            servers[entry.name] = server
-            owners.append(loop.create_task(server.own(), name=f"tool server {entry.name}"))
-        self._servers.set_result(servers)
+        self._arrange(entries, memory)
+
+    def _arrange(self, entries: Sequence[Entry], memory: Mapping[str, Sequence[Offer]]) -> None:
+        """Lets go of servers that are not wanted as they are, and starts those that are missing."""
+        if self._link is None:
+            return
+        wanted = {entry.name: entry for entry in entries}
+        for name, running in list(self._running.items()):
+            if running.entry != wanted.get(name):
+                running.owner.cancel()
+                del self._running[name]
+        self._recall(entries, memory)
+        for entry in entries:
+            if entry.name not in self._running:
+                self._running[entry.name] = self._run(entry)
+
+    def _run(self, entry: Entry) -> "_Running":
+        server = Server(
+            entry,
+            connect=self._connect(self._link),
+            take=self._take,
+            tell=self._tell,
+            pause=self._first_pause,
+        )
+        owner = asyncio.get_running_loop().create_task(
+            server.own(), name=f"tool server {entry.name}"
+        )
+        self._owners.add(owner)
+        owner.add_done_callback(self._owners.discard)
+        return _Running(entry, server, owner)
+
+    def _recall(self, entries: Sequence[Entry], memory: Mapping[str, Sequence[Offer]]) -> None:
+        """What is offered from now on: of servers that stay what they offer, else what they did."""
+        names = {entry.name for entry in entries}
+        self._tools = {name: tools for name, tools in self._tools.items() if name in self._running}
+        self._offers = {name: told for name, told in self._offers.items() if name in self._running}
+        running = {name: self._states[name] for name in self._running}
+        self._states = {name: running.get(name, State("starting")) for name in sorted(names)}
+        for entry in entries:
+            if entry.name in memory and entry.name not in self._running:
+                self._offer(entry, memory[entry.name])
 
     def _connect(self, link: Any) -> Connect:
         return lambda entry, on_change: link.connect(
@@ -169,6 +223,8 @@ class ToolServers:
             _log.warning("tool server %s: %s", entry.name, problem)
 
     def _tell(self, entry: Entry, state: State) -> None:
+        if entry.name not in self._states:
+            return  # it was taken out and is just ending
         self._states = {**self._states, entry.name: state}
         if state.phase in ("waiting", "failed"):
             _log.warning("tool server %s: %s", entry.name, state.why)
@@ -186,15 +242,31 @@ class ToolServers:
     ) -> Reply:
         loop = self._loop
         if loop is None or loop.is_closed():
-            raise ToolFailed(f"The tool server “{server}” is not running.")
-        # Shielded: who stops waiting must not take it from the others.
-        servers = await asyncio.shield(asyncio.wrap_future(self._servers))
-        calling = servers[server].call(tool, arguments, seconds)
+            raise ToolFailed(_NOT_RUNNING.format(server))
+        calling = self._call_here(server, tool, arguments, seconds)
         return await asyncio.wrap_future(asyncio.run_coroutine_threadsafe(calling, loop))
 
+    async def _call_here(
+        self, server: str, tool: str, arguments: Mapping[str, Any], seconds: float
+    ) -> Reply:
+        running = self._running.get(server)
+        if running is None:
+            raise ToolFailed(_NOT_RUNNING.format(server))
+        return await running.server.call(tool, arguments, seconds)
 
-async def _end(owners: "Sequence[asyncio.Task[None]]") -> None:
+
+def _mark_of(path: Path) -> object:
+    """Tells whether a file is another one than before; one that is not there is no other."""
+    try:
+        found = path.stat()
+    except OSError as error:
+        return error.errno
+    return found.st_mtime_ns, found.st_size, found.st_ino
+
+
+async def _end(owners: "Iterable[asyncio.Task[None]]") -> None:
     """Ends the owners, which end their servers, and then whatever is still under way."""
+    owners = list(owners)
     for owner in owners:
         owner.cancel()
     if owners:

@@ -90,7 +90,7 @@ async def _opened(
         report=said.append,
         **keys,
     )
-    await servers.begin()
+    await servers.look()
     try:
         yield Servers(servers, scene, said)
     finally:

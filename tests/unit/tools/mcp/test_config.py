@@ -79,7 +79,7 @@ def test_a_bad_entry_is_named_and_the_rest_is_used(name: str) -> None:
 def test_a_file_that_is_no_list_of_servers_is_named_and_nothing_stops(data: bytes) -> None:
     """SPEC U33."""
     config = parse(data, PLACE)
-    assert config.entries == ()
+    assert (config.entries, config.is_read) == ((), False)
     assert len(config.problems) == 1
     assert "mcp.json" in config.problems[0]
 

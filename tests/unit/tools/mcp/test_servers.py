@@ -1,6 +1,7 @@
 """Tool servers as real processes, good ones and those of FIELD F-T07."""
 
 import asyncio
+import json
 import os
 import signal
 import subprocess
@@ -134,7 +135,7 @@ async def main():
     folder = Path(sys.argv[1])
     servers = ToolServers(configured=folder / "mcp.json", memory=folder / "m", logs=folder,
                           environment=dict(os.environ), version="1", report=print)
-    await servers.begin()
+    await servers.look()
     while not servers.tools():
         await asyncio.sleep(0.02)
     print("up", flush=True)
@@ -147,8 +148,6 @@ asyncio.run(main())
 @pytest.mark.skipif(os.name != "posix", reason="the watcher is a POSIX shell")
 def test_no_server_outlives_a_killed_program(tmp_path: Path) -> None:
     """SPEC U32."""
-    import json
-
     pid = tmp_path / "pid"
     document = {"mcpServers": {"stubborn": plain("stubborn", str(pid))}}
     (tmp_path / "mcp.json").write_text(json.dumps(document), encoding="utf-8")
@@ -320,6 +319,41 @@ def test_a_memory_that_is_no_memory_is_no_trouble(opened: Open, tmp_path: Path) 
     async def act() -> None:
         async with opened({"good": plain("ok")}) as servers:
             await servers.until_offered("mcp__good__echo")
+
+    play(act)
+
+
+def test_a_change_of_the_file_starts_and_ends_what_changed(opened: Open, tmp_path: Path) -> None:
+    """SPEC U33: while the program runs; a file that is cut in two is named and ends nothing."""
+    pid = tmp_path / "pid"
+
+    async def act() -> None:
+        stays, goes = plain("ok"), plain("stubborn", str(pid))
+        async with opened({"stays": stays, "goes": goes}) as servers:
+            await servers.until_offered("mcp__stays__echo", "mcp__goes__echo")
+            before = servers.tool("mcp__stays__echo")
+            file = tmp_path / "mcp.json"
+            new = json.dumps({"mcpServers": {"stays": stays, "comes": plain("ok", "x")}})
+            file.write_text(new, encoding="utf-8")
+            await servers.all.look()
+            await servers.until_offered("mcp__comes__echo")
+            assert servers.names() == ["mcp__comes__echo", "mcp__stays__echo"]
+            assert servers.tool("mcp__stays__echo") is before
+            assert sorted(servers.all.states()) == ["comes", "stays"]
+            await until(lambda: not is_alive(int(pid.read_text())))
+            assert (await servers.use("mcp__comes__echo", text="a")).text == "a"
+            file.write_text(new[:40], encoding="utf-8")
+            await servers.all.look()
+            assert "is not JSON" in servers.said[0]
+            assert servers.names() == ["mcp__comes__echo", "mcp__stays__echo"]
+            file.unlink()
+            await servers.all.look()
+            await until(lambda: not servers.names())
+            with pytest.raises(ToolFailed, match="is not running"):
+                await before.run(servers.acts[0], servers.scene, servers.said.append)
+            file.write_text(new, encoding="utf-8")
+            await servers.all.look()
+            await servers.until_offered("mcp__stays__echo")
 
     play(act)
 
