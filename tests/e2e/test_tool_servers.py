@@ -1,12 +1,16 @@
 """Tool servers with the real program: what its conversations are offered, and when."""
 
 import json
+import signal
 import sys
+import time
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from tests.e2e.nacre import Home
+import psutil
+
+from tests.e2e.nacre import SECONDS, Home, ended
 from tests.fakes.messages_api import MessagesServer, assert_extends, reply, text, tool_use
 
 PLAIN = Path(__file__).parents[1] / "fakes" / "plain_tool_server.py"
@@ -80,3 +84,24 @@ def test_a_conversation_keeps_the_tools_it_began_with(home: Home) -> None:
     assert f"The tool {ECHO} is not there any more" in gone["result"]
     for earlier, later in ((0, 1), (1, 4), (2, 3), (3, 5), (5, 6)):
         assert_extends(bodies[earlier], bodies[later])
+
+
+def test_the_window_comes_up_and_ends_whatever_its_tool_servers_do(home: Home) -> None:
+    """SPEC U10, U32: one that never answers and one that will not end; none is left behind."""
+    pids = [home.root / "silent", home.root / "stubborn"]
+    configure(home, {path.name: plain(path.name, str(path)) for path in pids})
+    window = home.start()
+    try:
+        until = time.monotonic() + SECONDS
+        while not all(path.exists() for path in pids) and time.monotonic() < until:
+            time.sleep(0.05)
+        children = [psutil.Process(int(path.read_text())) for path in pids]
+        window.send_signal(signal.SIGTERM)
+        found = ended(window)
+    finally:
+        window.kill()
+    _, alive = psutil.wait_procs(children, timeout=20)
+    assert alive == []
+    assert found.code == 0, found.err
+    assert "Traceback" not in found.err
+    assert "took too long" not in found.err
