@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import psutil
+import pytest
 
 from tests.e2e.nacre import SECONDS, Home, ended
 from tests.fakes.messages_api import MessagesServer, assert_extends, reply, text, tool_use
@@ -35,6 +36,7 @@ def results(home: Home, tab_id: str) -> list[dict[str, Any]]:
     return [json.loads(row["data_json"]) for row in rows if row["tab_id"] == tab_id]
 
 
+@pytest.mark.timeout(300)  # five starts of the program
 def test_a_conversation_keeps_the_tools_it_began_with(home: Home) -> None:
     """SPEC U10, U33, API C36, M9, FIELD F-X02: a hung server and a bad entry change nothing; a
     server that connects late is the next conversation's; one that is taken out answers in words."""
