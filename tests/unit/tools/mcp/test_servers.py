@@ -166,10 +166,10 @@ def test_no_server_outlives_a_killed_program(tmp_path: Path) -> None:
 
 
 def test_a_server_that_dies_in_a_call_gives_an_error_and_comes_back(opened: Open) -> None:
-    """FIELD F-T07, F-W14."""
+    """FIELD F-T07, F-W14, API M4: a call that needs it does not wait for the pause to end."""
 
     async def act() -> None:
-        async with opened({"frail": plain("dies")}) as servers:
+        async with opened({"frail": plain("dies")}, first_pause=1_000.0) as servers:
             await servers.until_offered("mcp__frail__echo")
             for _ in range(2):
                 with pytest.raises(ToolFailed) as failed:
