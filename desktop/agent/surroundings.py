@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from desktop.agent.approvals import Approvals
 from desktop.agent.facts import Facts
 from desktop.agent.spending import Tariff
+from desktop.core.caching import Ttl
 from desktop.core.model import Model, ModelInfo
 from desktop.core.permissions import PermissionMode
 from desktop.core.protocols import Publisher
@@ -21,13 +22,18 @@ class Chosen:
     mode: PermissionMode = "ask"
 
 
+def _five_minutes() -> Ttl:
+    return "5m"
+
+
 @dataclass(frozen=True, slots=True)
 class Surroundings:
     """`model_for` raises ModelUnavailable; `model_info` answers from what is known by now.
 
     `prompt` is the system prompt of new conversations and `tools` what they are offered, which may
     change: a conversation keeps what it began with, and `gone` answers for what it was offered and
-    is there no more. `now_ms` is UTC, `monotonic` seconds.
+    is there no more. `now_ms` is UTC, `monotonic` seconds. `ttl` is for how long the next request
+    is to be kept in the provider's cache.
     """
 
     model_for: Callable[[str], Model]
@@ -41,6 +47,7 @@ class Surroundings:
     now_ms: Callable[[], int]
     monotonic: Callable[[], float]
     gone: Callable[[str], Tool | None] = lambda name: None
+    ttl: Callable[[], Ttl] = _five_minutes
 
     def tool(self, name: str) -> Tool | None:
         found = next((one for one in self.tools if one.spec.name == name), None)

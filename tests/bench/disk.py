@@ -2,7 +2,8 @@
 
 Rows of three sizes as the store lays them down, with what every turn adds; what searching costs is
 told apart: the same rows without their searchable text are what is left of the file. Then a
-thousand turns as an agent streams them, over the bytes of all their payloads.
+thousand turns as an agent streams them, over the bytes of all their payloads: short texts, calls of
+a line, results of some 3 KB, and the small rows and records that every turn brings.
 """
 
 import asyncio
@@ -19,6 +20,7 @@ from desktop.core.chunks import (
     NewChunk,
     Payload,
     Role,
+    Stamp,
     System,
     Text,
     Thinking,
@@ -35,6 +37,7 @@ BATCH = 50
 SIZES = (150, 600, 4_000)
 ALLOWED = 350  # bytes a row beside its payload
 TURNS = 1_000
+STAMP = Stamp("anthropic:1a2b3c4d", "claude-some-model-5")
 SIGNATURE = "Er" + "s" * 330
 # As much on disk again, at most, for finding a word in a second.
 SEARCH = 2.0
@@ -59,7 +62,13 @@ async def _rows(folder: Path, size: int) -> list[Figure]:
         for start in range(0, ROWS, BATCH):
             await session.append(
                 [
-                    NewChunk(f"{n:08d}-0000-4000-8000-{n:012d}", _turn(n), "assistant", Text(text))
+                    NewChunk(
+                        f"{n:08d}-0000-4000-8000-{n:012d}",
+                        _turn(n),
+                        "assistant",
+                        Text(text),
+                        stamp=STAMP,
+                    )
                     for n, text in enumerate(itertools.islice(said, BATCH), start=start)
                 ]
             )
@@ -80,7 +89,7 @@ async def _turns(folder: Path) -> list[Figure]:
     try:
         session = log.session(await new_tab(log, folder))
         for number in range(TURNS):
-            await _one_turn(session, number, [_cut(next(said), dice) for _ in range(8)])
+            await _one_turn(session, number, [_cut(next(said), dice) for _ in range(8)], dice)
     finally:
         await log.close()
     weighed = _Weighed(folder / "nacre.db")
@@ -90,7 +99,7 @@ async def _turns(folder: Path) -> list[Figure]:
     ]
 
 
-async def _one_turn(session: SqlSession, number: int, said: list[str]) -> None:
+async def _one_turn(session: SqlSession, number: int, said: list[str], dice: random.Random) -> None:
     turn = _turn(number)
     calls = [ToolCall(f"toolu_{number:016d}_{n}", "shell", {"command": said[n]}) for n in (4, 5)]
     steps: list[list[tuple[Role, int, Payload]]] = [
@@ -104,7 +113,10 @@ async def _one_turn(session: SqlSession, number: int, said: list[str]) -> None:
         ],
         [("assistant", 0, Text(said[2])), *(("assistant", 0, call) for call in calls)],
         [("system", 0, System("notice", fields={"started": [one.call_id for one in calls]}))],
-        [("tool", 0, ToolResult(one.call_id, "shell", said[6] * 2, False)) for one in calls],
+        [
+            ("tool", 0, ToolResult(one.call_id, "shell", said[6] * dice.randrange(1, 12)))
+            for one in calls
+        ],
         [("assistant", 1, Text(said[7]))],
         [("system", 0, System("turn_end", fields={"outcome": "done", "durationMs": 4_321}))],
     ]
@@ -113,7 +125,14 @@ async def _one_turn(session: SqlSession, number: int, said: list[str]) -> None:
             await _request(session, turn, place)
         await session.append(
             [
-                NewChunk(f"{number:08d}-{place}-{n}-4000-8000-abcdefabcdef", turn, role, data, step)
+                NewChunk(
+                    f"{number:08d}-{place}-{n}-4000-8000-abcdefabcdef",
+                    turn,
+                    role,
+                    data,
+                    step,
+                    STAMP if role in ("user", "assistant") else Stamp(),
+                )
                 for n, (role, step, data) in enumerate(rows)
             ]
         )

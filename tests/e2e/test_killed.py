@@ -24,4 +24,5 @@ def test_killed_at_any_moment_nothing_that_was_promised_is_lost() -> None:
     assert done.returncode == 0, done.stderr
     lines = done.stdout.splitlines()
     assert "kill.violations 0 violations <=0 ok" in lines, done.stderr
-    assert [line for line in lines if not line.endswith(" ok")] == []
+    hits = sum(int(line.split()[1]) for line in lines if line.startswith("kill.hits."))
+    assert hits >= RUNS // 2, done.stdout

@@ -10,6 +10,7 @@ import json
 import sys
 from pathlib import Path
 
+from desktop.core.errors import NacreError
 from desktop.diagnostics import LogFile, Redaction
 from desktop.headless.opening import prepared
 from desktop.headless.printing import printer_for
@@ -39,4 +40,7 @@ async def main(data: str, tab: str, texts: list[str]) -> None:
         log_file.close()
 
 
-asyncio.run(main(sys.argv[1], sys.argv[2], sys.argv[3:]))
+try:
+    asyncio.run(main(sys.argv[1], sys.argv[2], sys.argv[3:]))
+except NacreError as error:
+    sys.exit(f"nacre: {error}")

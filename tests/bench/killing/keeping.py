@@ -14,7 +14,7 @@ from tests.bench.killing.tally import Tally
 from tests.bench.killing.victim import Left, Moment, ended
 from tests.e2e.nacre import Home
 
-ROWS = 10_000
+ROWS = 8_000
 BLOBS = 3
 BLOB_BYTES = 400_000
 # The latest kill after the first sign of work.

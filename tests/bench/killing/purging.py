@@ -18,7 +18,7 @@ from tests.e2e.nacre import Home
 from tests.unit.store.builders import chunk, new_tab, open_log
 
 # The latest kill after the log was opened.
-SECONDS = 4.0
+SECONDS = 1.2
 
 
 def killed_purge(corpus: Corpus, folder: Path, *, seed: str, tally: Tally) -> None:
