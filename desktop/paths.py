@@ -87,6 +87,16 @@ class DataFolder:
         return self.root / "keys.encrypted"
 
     @property
+    def tool_servers(self) -> Path:
+        """Which tool servers there are; written by the person."""
+        return self.root / "mcp.json"
+
+    @property
+    def offered_tools(self) -> Path:
+        """What tool servers offered last; may be deleted at any time."""
+        return self.root / "tool-servers.json"
+
+    @property
     def window_cache(self) -> Path:
         """Geometry and theme for the first paint; may be deleted at any time."""
         return self.root / "window.json"

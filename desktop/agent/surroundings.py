@@ -34,9 +34,11 @@ def _never() -> int:
 class Surroundings:
     """`model_for` raises ModelUnavailable; `model_info` answers from what is known by now.
 
-    `prompt` is the system prompt of new conversations. `now_ms` is UTC, `monotonic` seconds. `ttl`
-    is for how long the next request is to be kept in the provider's cache. `compact_at` is the
-    percentage of a model's window at which a conversation is compacted by itself, 0 for never.
+    `prompt` is the system prompt of new conversations and `tools` what they are offered, which may
+    change: a conversation keeps what it began with, and `gone` answers for what it was offered and
+    is there no more. `now_ms` is UTC, `monotonic` seconds. `ttl` is for how long the next request
+    is to be kept in the provider's cache. `compact_at` is the percentage of a model's window at
+    which a conversation is compacted by itself, 0 for never.
     """
 
     model_for: Callable[[str], Model]
@@ -49,11 +51,13 @@ class Surroundings:
     new_id: Callable[[], str]
     now_ms: Callable[[], int]
     monotonic: Callable[[], float]
+    gone: Callable[[str], Tool | None] = lambda name: None
     ttl: Callable[[], Ttl] = _five_minutes
     compact_at: Callable[[], int] = _never
 
     def tool(self, name: str) -> Tool | None:
-        return next((one for one in self.tools if one.spec.name == name), None)
+        found = next((one for one in self.tools if one.spec.name == name), None)
+        return self.gone(name) if found is None else found
 
 
 @dataclass(frozen=True, slots=True)

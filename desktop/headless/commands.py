@@ -51,6 +51,7 @@ def run(data_dir: str | None, options: RunOptions) -> int:
         if not await have_key(runtime.access):
             return NO_CREDENTIAL
         tab_id = await _tab_for(runtime, options)
+        await runtime.connect_tools()
         await runtime.commands.choose(
             tab_id, model=options.model, effort=options.effort, mode=options.permission
         )

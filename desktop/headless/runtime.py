@@ -36,7 +36,7 @@ from desktop.core.tools import Scene, Tool
 from desktop.credentials.key_file import KeyFile
 from desktop.credentials.keys import Keys
 from desktop.credentials.store import SecretStore
-from desktop.diagnostics import Redaction
+from desktop.diagnostics import Redaction, program_version
 from desktop.feed.hub import Hub
 from desktop.headless.access import LiveAccess
 from desktop.headless.moving_keys import move_keys
@@ -56,7 +56,8 @@ from desktop.settings import (
 from desktop.store.log import Log
 from desktop.tools import rules
 from desktop.tools.environment import scrubbed_environment
-from desktop.tools.registry import builtin_tools, close_tools
+from desktop.tools.mcp.servers import ToolServers
+from desktop.tools.registry import Offered, builtin_tools, close_tools
 from desktop.wire.models import ModelTable
 from desktop.wire.prices import PriceTable
 from desktop.wire.replay import MODEL as TOUR_MODEL
@@ -120,6 +121,7 @@ class Runtime:
         transport: Transport,
         keys: Keys,
         tools: tuple[Tool, ...],
+        tool_servers: ToolServers,
         preferred: Preferred,
         tariff: Tariff,
         notice: str,
@@ -136,6 +138,7 @@ class Runtime:
         self._transport = transport
         self._keys = keys
         self._tools = tools
+        self._tool_servers = tool_servers
         self._preferred = preferred
         self._tariff = tariff
         self._report = report
@@ -236,12 +239,25 @@ class Runtime:
         await self.commands.send(tab.id, TOUR_QUESTION)
         return tab.id
 
+    async def connect_tools(self) -> None:
+        """Reads which tool servers there are; what they offer is there or comes by itself."""
+        await self._tool_servers.look()
+
+    async def _keep_tools_connected(self, later: Later, start: Start) -> None:
+        await self.connect_tools()
+        later(CATALOGUE_CHECK_SECONDS, partial(self._begin_connecting, later, start))
+
+    def _begin_connecting(self, later: Later, start: Start) -> None:
+        start(self._keep_tools_connected(later, start), "look at the tool servers")
+
     def watch(self, later: Later, start: Start) -> None:
-        """Looks now and then: whether another process changed the catalogue, what is to tidy.
+        """Looks now and then: whether another process changed the catalogue, what is to tidy,
+        which tool servers there are.
 
         And once, whether the file is whole.
         """
         later(FILE_CHECK_SECONDS, partial(self._begin_file_check, start))
+        self._begin_connecting(later, start)
         self._check_later(later, start)
         self._tidy_later(TIDY_SECONDS, later, start)
 
@@ -300,11 +316,14 @@ class Runtime:
     async def close(self) -> None:
         """Stops what runs, seals it, flushes the log; leaves behind who does not answer."""
         await self._supervisor.shutdown()
+        # The log does not wait for servers that take their time.
+        servers = asyncio.create_task(self._tool_servers.close(), name="close the tool servers")
         await close_tools(self._tools)
         await self._stores.close()
         await self._log.close()
         await self._transport.close()
         self._keys.close()
+        await servers
 
 
 async def start(
@@ -375,6 +394,15 @@ async def _join(
     )
     preferred = Preferred(settings.read(await log.catalogue.settings()))
     tools = builtin_tools()
+    environment = scrubbed_environment(os.environ)
+    tool_servers = ToolServers(
+        configured=folder.tool_servers,
+        memory=folder.offered_tools,
+        logs=folder.logs,
+        environment=environment,
+        version=program_version(),
+        report=report,
+    )
     tariff = Tariff(
         usage=usage_of,
         dollars=partial(_dollars, prices),
@@ -383,7 +411,7 @@ async def _join(
     around = Surroundings(
         model_for=access.model_for,
         model_info=access.model_info,
-        tools=tools,
+        tools=Offered(tools, tool_servers.tools),
         prompt=shipped.prompt,
         publisher=hub,
         approvals=Approvals(log.catalogue, has_person=has_person, new_id=new_id, now_ms=now_ms),
@@ -393,6 +421,7 @@ async def _join(
         now_ms=now_ms,
         monotonic=time.monotonic,
         compact_at=preferred.compact_at,
+        gone=tool_servers.gone,
     )
     catalogue: Catalogue = log.catalogue
     if not stores.keeps:
@@ -401,7 +430,7 @@ async def _join(
     supervisor = Supervisor(
         catalogue=catalogue,
         store_for=stores.store_for,
-        place_for=partial(_place, folder, preferred, scrubbed_environment(os.environ)),
+        place_for=partial(_place, folder, preferred, environment),
         around=around,
         defaults=preferred.chosen,
         revision=stores.reader.revision,
@@ -417,6 +446,7 @@ async def _join(
         transport=transport,
         keys=keys,
         tools=tools,
+        tool_servers=tool_servers,
         preferred=preferred,
         tariff=tariff,
         notice=notice,

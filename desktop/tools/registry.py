@@ -1,4 +1,7 @@
-"""The tools that every conversation has, in a stable order."""
+"""The tools that a conversation has, in a stable order."""
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import overload
 
 from desktop.core.tools import Tool
 from desktop.tools.builtin.edit_file import EditFile
@@ -13,6 +16,33 @@ from desktop.tools.builtin.write_file import WriteFile
 def builtin_tools() -> tuple[Tool, ...]:
     """New tools, sorted by name: the order is part of the request and must never change."""
     return (EditFile(), Glob(), Grep(), ListDir(), ReadFile(), Shell(), WriteFile())
+
+
+class Offered(Sequence[Tool]):
+    """Tools of Nacre's own and then those of tool servers, as they are at the moment."""
+
+    def __init__(self, own: Sequence[Tool], of_servers: Callable[[], Sequence[Tool]]) -> None:
+        self._own = tuple(own)
+        self._of_servers = of_servers
+
+    def __len__(self) -> int:
+        return len(self._now())
+
+    @overload
+    def __getitem__(self, index: int) -> Tool: ...
+
+    @overload
+    def __getitem__(self, index: slice) -> Sequence[Tool]: ...
+
+    def __getitem__(self, index: int | slice) -> Tool | Sequence[Tool]:
+        return self._now()[index]
+
+    def __iter__(self) -> Iterator[Tool]:
+        # One look: a list that changes meanwhile is either the old one or the new one.
+        return iter(self._now())
+
+    def _now(self) -> tuple[Tool, ...]:
+        return (*self._own, *self._of_servers())
 
 
 async def close_tools(tools: tuple[Tool, ...]) -> None:

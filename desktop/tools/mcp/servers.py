@@ -1,0 +1,278 @@
+"""All tool servers of one program, on a thread with a loop of its own.
+
+Nothing waits for them (SPEC U10): what is offered is what was offered last, and a call waits for
+its server. A conversation keeps the tools it began with, so a server that comes, goes or lists
+anew changes only what the next conversation is offered (API C36, M9).
+"""
+
+import asyncio
+import importlib
+import logging
+import threading
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from concurrent.futures import Future
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from desktop.core.errors import ToolFailed
+from desktop.core.tools import Tool
+from desktop.tools.mcp import config, remembered
+from desktop.tools.mcp.config import Entry
+from desktop.tools.mcp.contents import Reply
+from desktop.tools.mcp.errors_file import file_for
+from desktop.tools.mcp.names import PREFIX
+from desktop.tools.mcp.offers import Offer, usable
+from desktop.tools.mcp.server import FIRST_PAUSE, Connect, Server, State
+from desktop.tools.mcp.tool import GoneTool, ServerTool
+from desktop.tools.threads import start
+
+THREAD_NAME = "nacre-tool-servers"
+CLOSE_SECONDS = 1.4
+_NOT_RUNNING = "The tool server “{}” is not running."
+
+_log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class _Running:
+    entry: Entry
+    server: Server
+    owner: "asyncio.Task[None]"
+
+
+def _load_link() -> Any:
+    """The module that loads the library (most of a second), on the thread that asks."""
+    return importlib.import_module("desktop.tools.mcp.link")
+
+
+class ToolServers:
+    """`look` reads what there is, again and again; `close` ends it all.
+
+    `report` gets sentences for the person, on any thread.
+    """
+
+    def __init__(
+        self,
+        *,
+        configured: Path,
+        memory: Path,
+        logs: Path,
+        environment: Mapping[str, str],
+        version: str,
+        report: Callable[[str], None],
+        first_pause: float = FIRST_PAUSE,
+        load_link: Callable[[], Any] = _load_link,
+    ) -> None:
+        self._configured = configured
+        self._memory = memory
+        self._logs = logs
+        self._environment = environment
+        self._version = version
+        self._report = report
+        self._first_pause = first_pause
+        self._load_link = load_link
+        self._seen: object = None
+        self._told: set[str] = set()
+        self._link: Any = None
+        self._running: dict[str, _Running] = {}
+        self._owners: set[asyncio.Task[None]] = set()
+        self._offers: dict[str, tuple[Entry, Sequence[Offer]]] = {}
+        self._tools: dict[str, tuple[Tool, ...]] = {}
+        self._states: dict[str, State] = {}
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._over: Future[None] = Future()
+
+    async def look(self) -> None:
+        """Reads the file where it is new or changed, and has its servers connect by themselves."""
+        seen = await start(lambda: _mark_of(self._configured), "tool-servers-look")
+        if seen == self._seen:
+            return
+        self._seen = seen
+        read = await start(lambda: config.read(self._configured), "tool-servers-read")
+        for problem in read.problems:
+            self._report(problem)
+        if not read.is_read:
+            return  # it may be half written; what runs goes on
+        entries = tuple(entry for entry in read.entries if entry.is_enabled)
+        memory = await start(
+            lambda: remembered.read(self._memory, entries), "tool-servers-remember"
+        )
+        if self._loop is not None:
+            with suppress(RuntimeError):  # it was closed meanwhile
+                self._loop.call_soon_threadsafe(self._arrange, entries, memory)
+        elif entries:
+            self._recall(entries, memory)
+            self._loop = asyncio.new_event_loop()
+            threading.Thread(
+                target=self._serve,
+                args=(self._loop, entries, memory),
+                name=THREAD_NAME,
+                daemon=True,
+            ).start()
+
+    def tools(self) -> tuple[Tool, ...]:
+        """What a new conversation is offered now, sorted by name."""
+        found = [tool for tools in self._tools.values() for tool in tools]
+        return tuple(sorted(found, key=lambda tool: tool.spec.name))
+
+    def gone(self, name: str) -> Tool | None:
+        """What answers for a tool of a server that is not offered now; None for other names."""
+        return GoneTool(name) if name.startswith(PREFIX) else None
+
+    def states(self) -> Mapping[str, State]:
+        """How each server is doing, by its name."""
+        return self._states
+
+    async def close(self) -> None:
+        """Ends every server with all its processes; gives up waiting after a moment."""
+        if self._loop is None:
+            return
+        with suppress(RuntimeError):
+            self._loop.call_soon_threadsafe(self._loop.stop)
+        await asyncio.wait({asyncio.wrap_future(self._over)}, timeout=CLOSE_SECONDS)
+
+    # -- on the loop of the servers ----------------------------------------------------------
+
+    def _serve(
+        self,
+        loop: asyncio.AbstractEventLoop,
+        entries: Sequence[Entry],
+        memory: Mapping[str, Sequence[Offer]],
+    ) -> None:
+        asyncio.set_event_loop(loop)
+        try:
+            loop.call_soon(self._start, entries, memory)
+            loop.run_forever()
+            loop.run_until_complete(_end(self._owners))
+            loop.run_until_complete(loop.shutdown_asyncgens())
+        finally:
+            loop.close()
+            self._over.set_result(None)
+
+    def _start(self, entries: Sequence[Entry], memory: Mapping[str, Sequence[Offer]]) -> None:
+        try:
+            self._link = self._load_link()
+        except ImportError as error:
+            _log.exception("the library of tool servers can't be loaded")
+            self._report(f"Tool servers can't be used: their library is missing ({error}).")
+            return
+        self._arrange(entries, memory)
+
+    def _arrange(self, entries: Sequence[Entry], memory: Mapping[str, Sequence[Offer]]) -> None:
+        """Lets go of servers that are not wanted as they are, and starts those that are missing."""
+        if self._link is None:
+            return
+        wanted = {entry.name: entry for entry in entries}
+        for name, running in list(self._running.items()):
+            if running.entry != wanted.get(name):
+                running.owner.cancel()
+                del self._running[name]
+        self._recall(entries, memory)
+        for entry in entries:
+            if entry.name not in self._running:
+                self._running[entry.name] = self._run(entry)
+
+    def _run(self, entry: Entry) -> "_Running":
+        server = Server(
+            entry,
+            connect=self._connect(self._link),
+            take=self._take,
+            tell=self._tell,
+            pause=self._first_pause,
+        )
+        owner = asyncio.get_running_loop().create_task(
+            server.own(), name=f"tool server {entry.name}"
+        )
+        self._owners.add(owner)
+        owner.add_done_callback(self._owners.discard)
+        return _Running(entry, server, owner)
+
+    def _recall(self, entries: Sequence[Entry], memory: Mapping[str, Sequence[Offer]]) -> None:
+        """What is offered from now on: of servers that stay what they offer, else what they did."""
+        names = {entry.name for entry in entries}
+        self._tools = {name: tools for name, tools in self._tools.items() if name in self._running}
+        self._offers = {name: told for name, told in self._offers.items() if name in self._running}
+        running = {name: self._states[name] for name in self._running}
+        self._states = {name: running.get(name, State("starting")) for name in sorted(names)}
+        for entry in entries:
+            if entry.name in memory and entry.name not in self._running:
+                self._offer(entry, memory[entry.name])
+
+    def _connect(self, link: Any) -> Connect:
+        return lambda entry, on_change: link.connect(
+            entry,
+            environment=self._environment,
+            errors=file_for(self._logs, entry.name),
+            on_change=on_change,
+            version=self._version,
+        )
+
+    def _take(self, entry: Entry, offers: Sequence[Offer]) -> None:
+        self._offer(entry, offers)
+        remembered.write(self._memory, dict(self._offers))
+
+    def _offer(self, entry: Entry, offers: Sequence[Offer]) -> None:
+        found, problems = usable(entry.name, offers)
+        self._offers[entry.name] = (entry, offers)
+        tools = tuple(ServerTool(entry.name, one.tool, one.spec, self._call) for one in found)
+        # Another thread reads these: they are replaced, never changed.
+        self._tools = {**self._tools, entry.name: tools}
+        for problem in problems:
+            _log.warning("tool server %s: %s", entry.name, problem)
+
+    def _tell(self, entry: Entry, state: State) -> None:
+        if entry.name not in self._states:
+            return  # it was taken out and is just ending
+        self._states = {**self._states, entry.name: state}
+        if state.phase in ("waiting", "failed"):
+            _log.warning("tool server %s: %s", entry.name, state.why)
+        if state.phase == "failed" and entry.name not in self._told:
+            self._told.add(entry.name)
+            self._report(
+                f"The tool server “{entry.name}” can't be used: {state.why}."
+                f" What it wrote is in {file_for(self._logs, entry.name)}."
+            )
+
+    # -- from the agents' loop ---------------------------------------------------------------
+
+    async def _call(
+        self, server: str, tool: str, arguments: Mapping[str, Any], seconds: float
+    ) -> Reply:
+        loop = self._loop
+        if loop is None or loop.is_closed():
+            raise ToolFailed(_NOT_RUNNING.format(server))
+        calling = self._call_here(server, tool, arguments, seconds)
+        return await asyncio.wrap_future(asyncio.run_coroutine_threadsafe(calling, loop))
+
+    async def _call_here(
+        self, server: str, tool: str, arguments: Mapping[str, Any], seconds: float
+    ) -> Reply:
+        running = self._running.get(server)
+        if running is None:
+            raise ToolFailed(_NOT_RUNNING.format(server))
+        return await running.server.call(tool, arguments, seconds)
+
+
+def _mark_of(path: Path) -> object:
+    """Tells whether a file is another one than before; one that is not there is no other."""
+    try:
+        found = path.stat()
+    except OSError as error:
+        return error.errno
+    return found.st_mtime_ns, found.st_size, found.st_ino
+
+
+async def _end(owners: "Iterable[asyncio.Task[None]]") -> None:
+    """Ends the owners, which end their servers, and then whatever is still under way."""
+    owners = list(owners)
+    for owner in owners:
+        owner.cancel()
+    if owners:
+        await asyncio.wait(owners)
+    rest = asyncio.all_tasks() - {asyncio.current_task()}
+    for task in rest:
+        task.cancel()
+    if rest:
+        await asyncio.wait(rest, timeout=0.3)
