@@ -97,6 +97,18 @@ BASE_URL: Setting[str] = Setting(
     "Leave this empty for the provider's own server. A server on this computer has an address "
     "such as http://localhost:11434.",
 )
+CACHE_TTL: Setting[str] = Setting(
+    "model.cache_ttl",
+    "choice",
+    "5m",
+    "Model",
+    "Keep a conversation in the provider's cache for",
+    "What lies in the cache is read for a twentieth to a tenth of its price, with some models less."
+    " Each token is written there once: for 5 minutes at 1.25 times its price, for 1 hour at twice"
+    " its price. Every message starts the time anew. One hour pays if you often answer later than"
+    " after 5 minutes. It counts from the next message on.",
+    choices=(Choice("5m", "5 minutes"), Choice("1h", "1 hour")),
+)
 PERMISSION_MODE: Setting[str] = Setting(
     "permissions.mode",
     "choice",
@@ -231,6 +243,7 @@ SETTINGS: tuple[AnySetting, ...] = (
     MODEL,
     EFFORT,
     BASE_URL,
+    CACHE_TTL,
     PERMISSION_MODE,
     THEME,
     FONT_SCALE,

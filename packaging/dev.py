@@ -33,6 +33,8 @@ OLDEST_PYTHON = (3, 11)
 SCRIPTS = VENV / ("Scripts" if os.name == "nt" else "bin")
 SUFFIX = ".exe" if os.name == "nt" else ""
 PYTHON = SCRIPTS / f"python{SUFFIX}"
+# The tests wait for processes and disks as much as they compute.
+SIDE_BY_SIDE = ["-n", "auto", "--maxprocesses", "4", "--dist", "worksteal"]
 # Words of the nacre command that do their work without a window.
 WITHOUT_WINDOW = {
     *("run", "tabs", "show", "search", "doctor", "backup", "restore", "import-records"),
@@ -96,11 +98,11 @@ def run(arguments: list[str]) -> int:
 
 
 def test(arguments: list[str]) -> int:
-    """Run the tests; they draw offscreen."""
+    """Run the tests; they draw offscreen. All of them: on several processors at once."""
     provide(machine.missing_for_install() + machine.missing_for_qt("offscreen"))
     set_up()
     os.chdir(ROOT)
-    return become([str(PYTHON), "-m", "pytest", *arguments])
+    return become([str(PYTHON), "-m", "pytest", *(arguments or SIDE_BY_SIDE)])
 
 
 def lock(arguments: list[str]) -> int:

@@ -16,7 +16,7 @@ from desktop.agent.branching import PlaceGone, Resend
 from desktop.agent.ledger import Ledger
 from desktop.agent.loop import UNFORESEEN, Links, Turn
 from desktop.agent.opening import Opening, Openings
-from desktop.agent.spending import spent
+from desktop.agent.spending import Next, spent
 from desktop.agent.surroundings import Chosen, Place, Surroundings
 from desktop.agent.tenure import Tenure
 from desktop.agent.waiting import Waiting
@@ -487,7 +487,8 @@ class Agent:
             self._spent = replace(self._spent, window=window)
             return
         records = self._ledger.requests.values()
-        self._spent = spent(records, tariff=self._around.tariff, window=window)
+        following = Next(self._chosen.model, self._around.ttl(), self._around.now_ms())
+        self._spent = spent(records, tariff=self._around.tariff, window=window, following=following)
 
     def _tell(self) -> None:
         self._around.publisher.status(self.status)

@@ -10,7 +10,7 @@ import logging
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 
-from desktop.agent import repair
+from desktop.agent import misses, repair
 from desktop.agent.approvals import Asker
 from desktop.agent.calls import Calls
 from desktop.agent.guard import Circles
@@ -144,7 +144,14 @@ class Turn:
             model=self.stamp.model,
             started_at=self._around.now_ms(),
         )
-        options = RequestOptions(self._chosen.model, self._chosen.effort, resumed=self._pauses > 0)
+        last = misses.last_answered(self._ledger.requests.values())
+        options = RequestOptions(
+            self._chosen.model,
+            self._chosen.effort,
+            resumed=self._pauses > 0,
+            ttl=self._around.ttl(),
+            previous_message_id=misses.answer_to_name(last, provider=self.stamp.provider),
+        )
         step = Step(
             ledger=self._ledger,
             around=self._around,

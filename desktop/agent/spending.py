@@ -5,9 +5,10 @@ in.
 """
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
+from desktop.core.caching import TTL_MS, CacheNote, RequestUsage, Ttl, note_of
 from desktop.core.events import Usage
 from desktop.core.model import Spent
 from desktop.core.records import RequestRecord
@@ -15,17 +16,33 @@ from desktop.core.records import RequestRecord
 
 @dataclass(frozen=True, slots=True)
 class Tariff:
-    """How usage is read and priced: dollars are None where a price is unknown."""
+    """How usage is read and priced: dollars are None where a price is unknown.
+
+    `tokens` prices those of one request: model, tokens, moment (ms UTC).
+    """
 
     usage: Callable[[Mapping[str, Any]], Usage]
     dollars: Callable[[RequestRecord], float | None]
+    tokens: Callable[[str, Usage, int], float | None]
 
 
-def spent(records: Iterable[RequestRecord], *, tariff: Tariff, window: int) -> Spent:
+@dataclass(frozen=True, slots=True)
+class Next:
+    """How a message would go out at the moment `at` (ms UTC)."""
+
+    model: str
+    ttl: Ttl
+    at: int
+
+
+def spent(
+    records: Iterable[RequestRecord], *, tariff: Tariff, window: int, following: Next
+) -> Spent:
     """The sum; `context` is what the last request left in the window.
 
     `dollars` is None as soon as one price is unknown: half a sum would be a lie.
     """
+    last: RequestRecord | None = None
     prompt = output = cache_read = context = 0
     dollars: float | None = 0.0
     for record in records:
@@ -36,6 +53,50 @@ def spent(records: Iterable[RequestRecord], *, tariff: Tariff, window: int) -> S
         output += usage.output
         cache_read += usage.cache_read
         context = usage.prompt + usage.output
+        last = record
         cost = tariff.dollars(record)
         dollars = None if dollars is None or cost is None else dollars + cost
-    return Spent(prompt, output, cache_read, dollars, context, window)
+    found = Spent(prompt, output, cache_read, dollars, context, window)
+    return found if last is None else _with_resend(found, last, tariff, following)
+
+
+def listed(records: Iterable[RequestRecord], *, tariff: Tariff) -> tuple[RequestUsage, ...]:
+    """The requests one by one, in their order, as a person reads them."""
+    return tuple(_line(record, tariff) for record in records)
+
+
+def _line(record: RequestRecord, tariff: Tariff) -> RequestUsage:
+    usage = Usage() if record.usage is None else tariff.usage(record.usage)
+    note = note_of(record.cache)
+    return RequestUsage(
+        started_at=record.started_at,
+        model=record.model,
+        read=usage.cache_read,
+        written=usage.cache_write,
+        uncached=usage.input,
+        output=usage.output,
+        dollars=tariff.dollars(record),
+        is_answered=record.usage is not None,
+        miss=None if note is None else note.miss,
+    )
+
+
+def _with_resend(found: Spent, last: RequestRecord, tariff: Tariff, following: Next) -> Spent:
+    """Until when the last request's tokens lie in the cache, and the price of sending them anew.
+
+    Their life counts from the start of the request (API C8); no other model reads them (C23).
+    """
+    usage = tariff.usage(last.usage or {})
+    if not usage.cache_read + usage.cache_write:
+        return found
+    note = note_of(last.cache) or CacheNote()
+    is_other = last.model != following.model
+    again = Usage(
+        cache_write=found.context,
+        cache_write_1h=found.context if following.ttl == "1h" else 0,
+    )
+    return replace(
+        found,
+        cached_until=last.started_at + (0 if is_other else TTL_MS[note.ttl]),
+        resend_dollars=tariff.tokens(following.model, again, following.at),
+    )

@@ -6,8 +6,10 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Any
 
+from desktop.agent import misses
 from desktop.agent.ledger import Ledger
 from desktop.agent.surroundings import Surroundings
+from desktop.core.caching import CacheNote, Diagnosis, note_to_json
 from desktop.core.chunks import LogChunk, NewChunk
 from desktop.core.errors import StoreError
 from desktop.core.events import (
@@ -66,6 +68,8 @@ class Step:
         self._stop = stop
         self._retrying = retrying
         self._rows: list[LogChunk] = []
+        self._sent: tuple[LogChunk, ...] = ()
+        self._last: RequestRecord | None = None
         self._reducer = Reducer(
             turn_id=record.turn_id,
             step=record.step,
@@ -76,8 +80,11 @@ class Step:
     async def ask(self) -> StepEnd:
         """Raises StoreError when the log can't be written: before the request, then nothing goes
         out; in its midst, then what was shown waits in the ledger (SPEC A08)."""
+        self._last = misses.last_answered(self._ledger.requests.values())
+        self._sent = tuple(self._ledger.rows)
+        self._remember(misses.note_before(self._sent, self._options))
         await self._ledger.start_request(self._record)
-        stream = self._model.respond(tuple(self._ledger.rows), self._options)
+        stream = self._model.respond(self._sent, self._options)
         end = StepEnd()
         try:
             end = await self._listen(stream)
@@ -126,6 +133,7 @@ class Step:
                 self._record = replace(
                     self._record, message_id=event.message_id, usage=dict(event.raw_usage)
                 )
+                self._note_cache(event.diagnosis)
             case ResponseFinished():
                 self._record = replace(
                     self._record, stop_reason=event.stop_reason, usage=dict(event.raw_usage)
@@ -139,6 +147,21 @@ class Step:
             case _:
                 pass
         return None
+
+    def _note_cache(self, diagnosis: Diagnosis) -> None:
+        """Whether the cache was missed, and why; the answer's beginning tells all there is."""
+        note = misses.note_before(self._sent, self._options)
+        miss = misses.miss_of(
+            self._record,
+            self._last,
+            rows=self._sent,
+            diagnosis=diagnosis,
+            tariff=self._around.tariff,
+        )
+        self._remember(replace(note, miss=miss))
+
+    def _remember(self, note: CacheNote) -> None:
+        self._record = replace(self._record, cache=note_to_json(note))
 
     def _show(self, ops: Sequence[BlockOp]) -> list[NewChunk]:
         """Publishes what is live, and gives back what is to become rows."""

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from desktop.agent.approvals import Approvals
 from desktop.agent.facts import Facts
 from desktop.agent.spending import Tariff
+from desktop.core.caching import Ttl
 from desktop.core.model import Model, ModelInfo
 from desktop.core.permissions import PermissionMode
 from desktop.core.protocols import Publisher
@@ -21,11 +22,16 @@ class Chosen:
     mode: PermissionMode = "ask"
 
 
+def _five_minutes() -> Ttl:
+    return "5m"
+
+
 @dataclass(frozen=True, slots=True)
 class Surroundings:
     """`model_for` raises ModelUnavailable; `model_info` answers from what is known by now.
 
-    `prompt` is the system prompt of new conversations. `now_ms` is UTC, `monotonic` seconds.
+    `prompt` is the system prompt of new conversations. `now_ms` is UTC, `monotonic` seconds. `ttl`
+    is for how long the next request is to be kept in the provider's cache.
     """
 
     model_for: Callable[[str], Model]
@@ -38,6 +44,7 @@ class Surroundings:
     new_id: Callable[[], str]
     now_ms: Callable[[], int]
     monotonic: Callable[[], float]
+    ttl: Callable[[], Ttl] = _five_minutes
 
     def tool(self, name: str) -> Tool | None:
         return next((one for one in self.tools if one.spec.name == name), None)

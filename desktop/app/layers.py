@@ -6,6 +6,7 @@ Imported on a thread after the first paint (half a second and more), used on the
 import asyncio
 import logging
 from collections.abc import Callable
+from functools import partial
 
 from PySide6.QtWidgets import QDialog, QWidget
 
@@ -40,6 +41,7 @@ from desktop.ui.transcript.highlight import Highlighter
 from desktop.ui.transcript.markdown import MarkdownRenderer
 from desktop.ui.transcript.pane import TranscriptPane
 from desktop.ui.unlocking import Unlocking
+from desktop.ui.usage_box import UsageBox
 from desktop.ui.welcome import WelcomePage
 
 _LOG = logging.getLogger(__name__)
@@ -122,6 +124,7 @@ class Layers:
             conversation_list=lambda parent: ConversationList(self._theme(), parent),
             show_shortcuts=show_shortcuts,
             show_about=lambda parent: show_about(parent, program_version()),
+            show_usage=self._show_usage,
         )
 
     def desk(self, window: MainWindow) -> Desk:
@@ -203,6 +206,15 @@ class Layers:
             storage_page=storage_page,
             parent=parent,
         )
+
+    def _show_usage(self, parent: QWidget, tab_id: str) -> None:
+        UsageBox(
+            self._theme(),
+            usage=partial(self._opened().usage, tab_id),
+            tasks=self._tasks,
+            now_ms=now_ms,
+            parent=parent,
+        ).open()
 
     def _storage_doors(self) -> StorageDoors:
         assert self._jobs is not None and self._backups is not None

@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
+from desktop.core.caching import Diagnosis
 from desktop.core.chunks import Payload
 
 BlockType = Literal["text", "thinking", "tool_call", "opaque"]
@@ -71,6 +72,7 @@ class ResponseStarted:
     model: str
     usage: Usage
     raw_usage: Mapping[str, Any]
+    diagnosis: Diagnosis = Diagnosis()
 
 
 @dataclass(frozen=True, slots=True)

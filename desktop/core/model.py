@@ -4,6 +4,7 @@ from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
+from desktop.core.caching import Ttl
 from desktop.core.chunks import LogChunk, Stamp
 from desktop.core.events import ModelEvent
 
@@ -27,11 +28,15 @@ class RequestOptions:
     """What a request needs beyond the rows. `effort` '' is the model's default.
 
     `resumed` is the last reason `pause_turn`: the assistant message stands last and is continued.
+    `asks_why` has the provider say why its cache missed, against the answer `previous_message_id`.
     """
 
     model: str
     effort: str = ""
     resumed: bool = False
+    ttl: Ttl = "5m"
+    asks_why: bool = False
+    previous_message_id: str = ""
 
 
 class Model(Protocol):
@@ -67,7 +72,12 @@ class Retry:
 
 @dataclass(frozen=True, slots=True)
 class Spent:
-    """Tokens and money of a conversation so far; `dollars` None where a price is unknown."""
+    """Tokens and money of a conversation so far; `dollars` None where a price is unknown.
+
+    `cached_until` (ms UTC) is when the provider lets the conversation go out of its cache, None
+    where nothing lies there: from then on the next message sends all of `context` anew, for
+    `resend_dollars`.
+    """
 
     prompt: int = 0
     output: int = 0
@@ -75,3 +85,5 @@ class Spent:
     dollars: float | None = 0.0
     context: int = 0
     window: int = 200_000
+    cached_until: int | None = None
+    resend_dollars: float | None = None

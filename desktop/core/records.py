@@ -112,7 +112,10 @@ class CatalogueView:
 
 @dataclass(frozen=True, slots=True)
 class RequestRecord:
-    """One request to a model: its place, what it used, how it ended."""
+    """One request to a model: its place, what it used, how it ended.
+
+    `cache` is what is known of the prompt cache, as `core.caching` reads it.
+    """
 
     id: str
     tab_id: str
@@ -126,6 +129,7 @@ class RequestRecord:
     usage: Mapping[str, Any] | None = None
     error: Mapping[str, Any] | None = None
     ended_at: int | None = None
+    cache: Mapping[str, Any] | None = None
 
 
 @dataclass(frozen=True, slots=True)

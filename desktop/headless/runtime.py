@@ -23,11 +23,12 @@ from typing import Any, cast
 from desktop import paths, settings
 from desktop.agent import facts
 from desktop.agent.approvals import Approvals
-from desktop.agent.spending import Tariff
+from desktop.agent.spending import Tariff, listed
 from desktop.agent.supervisor import Supervisor
 from desktop.agent.surroundings import Chosen, Place, Surroundings
 from desktop.core.access import Access
 from desktop.core.backups import BackupNotes
+from desktop.core.caching import RequestUsage, Ttl
 from desktop.core.errors import StoreError
 from desktop.core.protocols import Catalogue, Commands, LogReader, Search
 from desktop.core.records import RequestRecord, Snapshot, Storage, Tab, Workspace
@@ -43,7 +44,14 @@ from desktop.headless.opening import new_id, now_ms, open_log
 from desktop.headless.stores import Stores, choice_of
 from desktop.headless.unlisted import Unlisted
 from desktop.paths import DataFolder
-from desktop.settings import EFFORT, MODEL, PERMISSION_MODE, SHELL_TIME_LIMIT, TOOL_OUTPUT_LIMIT
+from desktop.settings import (
+    CACHE_TTL,
+    EFFORT,
+    MODEL,
+    PERMISSION_MODE,
+    SHELL_TIME_LIMIT,
+    TOOL_OUTPUT_LIMIT,
+)
 from desktop.store.log import Log
 from desktop.tools import rules
 from desktop.tools.environment import scrubbed_environment
@@ -86,6 +94,9 @@ class Preferred:
             mode=self.current.value(PERMISSION_MODE),  # pyright: ignore[reportArgumentType]
         )
 
+    def ttl(self) -> Ttl:
+        return "1h" if self.current.value(CACHE_TTL) == "1h" else "5m"
+
 
 class Runtime:
     """Made by `start`, ended by `close`. `notice` is a sentence that the person should see."""
@@ -104,6 +115,7 @@ class Runtime:
         keys: Keys,
         tools: tuple[Tool, ...],
         preferred: Preferred,
+        tariff: Tariff,
         notice: str,
         report: Callable[[str], None],
     ) -> None:
@@ -119,6 +131,7 @@ class Runtime:
         self._keys = keys
         self._tools = tools
         self._preferred = preferred
+        self._tariff = tariff
         self._report = report
         self._seen_revision = -1
 
@@ -170,6 +183,11 @@ class Runtime:
     async def storage(self) -> Storage:
         """What every conversation takes on disk."""
         return await self._log.storage()
+
+    async def usage(self, tab_id: str) -> tuple[RequestUsage, ...]:
+        """The requests of one conversation, the oldest first; a fork's are its own."""
+        store = await self._stores.store_for(tab_id)
+        return listed(await store.requests(), tariff=self._tariff)
 
     async def free_space(self, tell: Callable[[str, int], None]) -> int:
         """Gives back what holds nothing; the bytes. `tell` hears words and the bytes so far."""
@@ -351,6 +369,11 @@ async def _join(
     )
     preferred = Preferred(settings.read(await log.catalogue.settings()))
     tools = builtin_tools()
+    tariff = Tariff(
+        usage=usage_of,
+        dollars=partial(_dollars, prices),
+        tokens=lambda model, tokens, at: prices.of_tokens(model, tokens, at=at),
+    )
     around = Surroundings(
         model_for=access.model_for,
         model_info=access.model_info,
@@ -358,7 +381,8 @@ async def _join(
         prompt=shipped.prompt,
         publisher=hub,
         approvals=Approvals(log.catalogue, has_person=has_person, new_id=new_id, now_ms=now_ms),
-        tariff=Tariff(usage=usage_of, dollars=partial(_dollars, prices)),
+        tariff=tariff,
+        ttl=preferred.ttl,
         new_id=new_id,
         now_ms=now_ms,
         monotonic=time.monotonic,
@@ -387,6 +411,7 @@ async def _join(
         keys=keys,
         tools=tools,
         preferred=preferred,
+        tariff=tariff,
         notice=notice,
         report=report,
     )

@@ -24,6 +24,8 @@ PATIENCE = "patience"
 # The writer leaves checkpoints to a thread of their own (`checkpoints`); should that be held up,
 # SQLite makes one itself at 40 MiB.
 AUTOCHECKPOINT_PAGES = 10_000
+# Between two questions for the write lock: at first, and when it is held for long.
+ASK_AGAIN_SECONDS, MOST_SECONDS = 0.001, 0.02
 
 
 def write_ahead_log(database: Path) -> Path:

@@ -140,6 +140,7 @@ def _object_of(record: Record) -> dict[str, Any]:
                 "usage": record.usage,
                 "error": record.error,
                 "ended": record.ended_at,
+                "cache": record.cache,
             }
         case QueuedMessage():
             return {
@@ -209,6 +210,7 @@ def _record_of(found: dict[str, Any], tab_id: str) -> Record:
                 usage=_optional(found, "usage", dict),
                 error=_optional(found, "error", dict),
                 ended_at=_optional(found, "ended", int),
+                cache=_optional(found, "cache", dict),
             )
         case "queued":
             data = {"text": found.get("text"), "attachments": found.get("attachments") or []}

@@ -176,7 +176,8 @@ def read_requests(connection: Connection, tab_id: str) -> tuple[RequestRecord, .
     """The tab's own requests, in the order they were started."""
     rows = connection.exec_driver_sql(
         "SELECT id, turn_id, step, provider, model, started_at, message_id, stop_reason,"
-        " usage_json, error_json, ended_at FROM model_requests WHERE tab_id = ? ORDER BY rowid",
+        " usage_json, error_json, ended_at, cache_json FROM model_requests WHERE tab_id = ?"
+        " ORDER BY rowid",
         (tab_id,),
     ).all()
     return tuple(_request_of(tab_id, row) for row in rows)
@@ -196,6 +197,7 @@ def _request_of(tab_id: str, row: Any) -> RequestRecord:
         usage=_object(row[8]),
         error=_object(row[9]),
         ended_at=row[10],
+        cache=_object(row[11]),
     )
 
 

@@ -4,7 +4,7 @@ Every write is one transaction that begins with the lock; what it changed comes 
 whose revisions are those of the committed interval (SPEC R04).
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -155,13 +155,13 @@ class SqlSession:
         base = reads.read_revision(connection, self._tab_id)
         connection.exec_driver_sql(
             "INSERT INTO model_requests(id, tab_id, turn_id, step, message_id, provider, model,"
-            " stop_reason, usage_json, started_at, ended_at, error_json)"
-            " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
+            " stop_reason, usage_json, started_at, ended_at, error_json, cache_json)"
+            " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
             " ON CONFLICT(id) DO UPDATE SET message_id = excluded.message_id,"
             " provider = excluded.provider, model = excluded.model,"
             " stop_reason = excluded.stop_reason, usage_json = excluded.usage_json,"
             " started_at = excluded.started_at, ended_at = excluded.ended_at,"
-            " error_json = excluded.error_json",
+            " error_json = excluded.error_json, cache_json = excluded.cache_json",
             (
                 record.id,
                 self._tab_id,
@@ -171,10 +171,11 @@ class SqlSession:
                 codec.clean(record.provider),
                 codec.clean(record.model),
                 _cleaned(record.stop_reason),
-                None if record.usage is None else codec.to_json(record.usage),
+                _json_or_none(record.usage),
                 record.started_at,
                 record.ended_at,
-                None if record.error is None else codec.to_json(record.error),
+                _json_or_none(record.error),
+                _json_or_none(record.cache),
             ),
         )
         revision = reads.read_revision(connection, self._tab_id)
@@ -259,6 +260,10 @@ def _placed(new: NewChunk, *, tab_id: str, seq: int, created_at: int) -> LogChun
         created_at=created_at,
         stamp=Stamp(codec.clean(new.stamp.provider), codec.clean(new.stamp.model)),
     )
+
+
+def _json_or_none(value: Mapping[str, Any] | None) -> str | None:
+    return None if value is None else codec.to_json(value)
 
 
 def _cleaned(text: str | None) -> str | None:

@@ -54,6 +54,7 @@ ACTIONS: tuple[ActionSpec, ...] = (
     ActionSpec("edit_message", "Conversation", "Edit message…", ("Ctrl+Shift+E",)),
     ActionSpec("regenerate", "Conversation", "Regenerate the answer", ("Ctrl+Shift+R",)),
     ActionSpec("fork", "Conversation", "Fork from here", ("Ctrl+Shift+B",)),
+    ActionSpec("usage", "Conversation", "Usage…"),
     ActionSpec("archive", "Conversation", "Archive", ("Ctrl+Shift+A",)),
     ActionSpec("trash", "Conversation", "Move to bin", ("Ctrl+Shift+Del",)),
     ActionSpec("write", "Go", "Message field", ("Ctrl+L",), needs_doors=False),

@@ -26,6 +26,7 @@ from desktop.ui.doors import Doors
 from desktop.ui.notice_bar import NoticeBar
 from desktop.ui.permission_bar import PermissionBar
 from desktop.ui.queue_bar import QueueBar
+from desktop.ui.resend_line import ResendLine
 from desktop.ui.tasks import Tasks
 from desktop.ui.theme import Theme
 from desktop.ui.transcript.pane import TranscriptPane
@@ -65,6 +66,7 @@ class ConversationPage(QWidget):
         )
         self._recorded: set[str] = set()
         self.composer = Composer(theme, self)
+        self.resend_line = ResendLine(now_ms, self)
         self.permission_bar = PermissionBar(theme, doors.rule_words, self)
         self.queue_bar = QueueBar(theme, self)
         self.activity = ActivityLine(now_ms, self)
@@ -116,6 +118,7 @@ class ConversationPage(QWidget):
         self.composer.show_running(status.phase == "running", status.stopping)
         self.composer.show_choice(status.model, status.effort, status.mode)
         self.composer.show_spent(status.spent)
+        self.resend_line.show_spent(status.spent, is_running=status.phase == "running")
         self.refresh_ready()
         if status.problem:
             self.banner.say(status.problem)
@@ -320,6 +323,7 @@ class ConversationPage(QWidget):
             self.archived_bar,
             self.edit_bar,
             self.composer,
+            self.resend_line,
         ):
             inner.addWidget(widget)
         foot.addStretch(1)

@@ -44,3 +44,4 @@ class Doors:
     conversation_list: Callable[[QWidget], ConversationList]
     show_shortcuts: Callable[[QWidget], None]
     show_about: Callable[[QWidget], None]
+    show_usage: Callable[[QWidget, str], None]

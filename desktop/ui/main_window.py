@@ -308,7 +308,9 @@ class MainWindow(QMainWindow):
         self._splitter.addWidget(self.sidebar)
         self._splitter.addWidget(self.area)
         self._splitter.setStretchFactor(1, 1)
-        self.sidebar.setMinimumWidth(self._theme.measures.sidebar * 2 // 3)
+        # At large fonts its buttons want more.
+        least = self._theme.measures.sidebar * 2 // 3
+        self.sidebar.setMinimumWidth(max(least, self.sidebar.minimumSizeHint().width()))
         self.area.setMinimumWidth(self._theme.column // 2)
         holder = QWidget(self)
         column = QVBoxLayout(holder)
@@ -403,6 +405,7 @@ class MainWindow(QMainWindow):
             "fork": lambda: self._in_view("fork"),
             "previous_branch": lambda: self._step_branch(-1),
             "next_branch": lambda: self._step_branch(1),
+            "usage": self._at_desk(self._show_usage),
             "archive": self._at_desk(lambda desk: desk.putting_away.archive_tab(self._chosen_id())),
             "trash": self._at_desk(lambda desk: desk.putting_away.trash_tab(self._chosen_id())),
             "undo_put_away": self._at_desk(lambda desk: desk.putting_away.undo()),
@@ -417,6 +420,10 @@ class MainWindow(QMainWindow):
             "tour": self._at_desk(lambda desk: desk.play_tour()),
             "about": self._at_desk(lambda desk: desk.doors.show_about(self)),
         }
+
+    def _show_usage(self, desk: Desk) -> None:
+        if self.area.current is not None:
+            desk.doors.show_usage(self, self.area.current.tab_id)
 
     def _in_view(self, act: Act) -> None:
         if self.area.current is not None:

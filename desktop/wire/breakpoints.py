@@ -1,34 +1,52 @@
-"""Where the prompt cache is marked: what is fixed, the end of the last request and of this one.
+"""Where the prompt cache is marked: what is fixed, the ends of the last request and of this one,
+and where the person began to speak.
 
 The end of the previous request lies just before the last assistant message and is always in the
-cache, however many blocks a step added (DESIGN §6; API §2.1 C4, C5). A marker changes no hash.
+cache, however many blocks a step added (DESIGN §6; API §2.1 C4, C5). Before the person's last words
+forks begin and edits happen, and only what ended at a mark can be read there. A marker changes no
+hash and costs nothing.
 """
 
 from collections.abc import Sequence
 from typing import Any
 
+from desktop.core.caching import Ttl
+
 MARKABLE = frozenset({"text", "tool_use", "tool_result", "image", "document", "search_result"})
-MARK = {"type": "ephemeral"}
+_FIVE_MINUTES = {"type": "ephemeral"}
+_ONE_HOUR = {"type": "ephemeral", "ttl": "1h"}
 
 
-def place(body: dict[str, Any]) -> None:
-    """Marks at most three blocks of a body, each at most once; never thinking, never an empty text.
+def place(body: dict[str, Any], ttl: Ttl = "5m") -> None:
+    """Marks at most four blocks of a body, each at most once; never thinking, never an empty text.
 
-    Where the wanted block can't carry a mark, the nearest one before it does (SPEC C16).
+    Where the wanted block can't carry a mark, the nearest one before it does (SPEC C16). All are
+    kept equally long: a longer one must not stand behind a shorter (API C11, C40). A prefix below
+    the model's smallest is marked too, which costs nothing (API C7).
     """
+    mark = _ONE_HOUR if ttl == "1h" else _FIVE_MINUTES
     fixed: list[Any] = body.get("system") or body.get("tools") or []
     if fixed:
-        _mark(fixed[-1])
+        fixed[-1]["cache_control"] = dict(mark)
     messages: list[dict[str, Any]] = body["messages"]
-    for end in (_end_of_previous(messages), len(messages)):
-        block = _last_markable(messages[:end])
+    previous = _last_markable(messages[: _end_of_previous(messages)])
+    for block in (previous, _before_the_last_words(messages), _last_markable(messages)):
         if block is not None:
-            _mark(block)
+            block["cache_control"] = dict(mark)
 
 
 def has_previous_end(messages: Sequence[dict[str, Any]]) -> bool:
     """Whether the last request's end, as it would be marked, lies in these messages."""
     return _last_markable(messages[: _end_of_previous(messages)]) is not None
+
+
+def _before_the_last_words(messages: Sequence[dict[str, Any]]) -> dict[str, Any] | None:
+    """The block after which the person, or the program for them, said what stands last."""
+    last = messages[-1]
+    if last["role"] != "user":
+        return None
+    results = [block for block in last["content"] if block.get("type") == "tool_result"]
+    return results[-1] if results else _last_markable(messages[:-1])
 
 
 def _end_of_previous(messages: Sequence[dict[str, Any]]) -> int:
@@ -44,7 +62,3 @@ def _last_markable(messages: Sequence[dict[str, Any]]) -> dict[str, Any] | None:
             if block.get("type") in MARKABLE and block.get("text") != "":
                 return block
     return None
-
-
-def _mark(block: dict[str, Any]) -> None:
-    block["cache_control"] = dict(MARK)

@@ -9,6 +9,7 @@ import contextlib
 import json
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from concurrent.futures import Future
+from dataclasses import replace
 from functools import partial
 from typing import Any, cast
 
@@ -19,6 +20,7 @@ from desktop.core.events import (
     ModelEvent,
     ResponseFailed,
     ResponseFinished,
+    ResponseStarted,
     RetryScheduled,
 )
 from desktop.core.model import ModelInfo, RequestOptions
@@ -37,6 +39,7 @@ PROBE_MODEL = "claude-haiku-5-5"
 # Conversations whose last request is kept as bytes, to grow the next one from.
 REMEMBERED = 8
 EXPECTED = frozenset({"data", "input_tokens", "content"})
+DIAGNOSTICS = "diagnostics"
 INCONCLUSIVE = frozenset({"not_found", "not_a_server", "bad_request"})
 
 Emit = Callable[[Sequence[ModelEvent]], None]
@@ -69,6 +72,7 @@ class AnthropicModel:
         self._account = endpoint.account(key())
         self._client: Any = None
         self._growing: dict[str, GrowingRequest] = {}
+        self._says_why = True
 
     def stamp(self, model: str) -> Stamp:
         return Stamp(self._account, model)
@@ -126,14 +130,23 @@ class AnthropicModel:
     ) -> None:
         """On the transport's thread: builds, sends, reads, and tries again while it may."""
         growing = self._growing_for(rows)
-        body = growing.next(rows, options, self.stamp(options.model))
+        stamp = self.stamp(options.model)
+        options = replace(options, asks_why=self._says_why)
+        body = growing.next(rows, options, stamp)
         taken = growing.call_ids
+        telling = partial(_with_position, emit, growing.position)
         attempt = 0
         while True:
             attempt += 1
-            failure = await self._tried(body, Reader(taken), emit)
+            failure = await self._tried(body, Reader(taken), telling)
             if failure is None:
                 return
+            if options.asks_why and _refuses_diagnostics(failure):
+                self._says_why = False
+                options = replace(options, asks_why=False)
+                body = growing.next(rows, options, stamp)
+                attempt -= 1
+                continue
             wait = retry.delay(failure, attempt, jitter=self._jitter())
             if wait is None:
                 emit([ResponseFailed(failure)])
@@ -227,6 +240,23 @@ class AnthropicModel:
         if path == "/v1/messages":
             body["max_tokens"] = 1
         return _object(await client.post(path, json.dumps(body).encode()))
+
+
+def _with_position(emit: Emit, position: str | None, events: Sequence[ModelEvent]) -> None:
+    """Tells the events on, the first of an answer with what we know of the request's cache."""
+    emit(
+        [
+            replace(event, diagnosis=replace(event.diagnosis, position=position))
+            if isinstance(event, ResponseStarted)
+            else event
+            for event in events
+        ]
+    )
+
+
+def _refuses_diagnostics(failure: Failure) -> bool:
+    """A server that speaks the API but knows nothing of this field (API V2, C30)."""
+    return failure.kind == "bad_request" and DIAGNOSTICS in failure.detail
 
 
 def _early_failure(events: Sequence[ModelEvent]) -> Failure | None:

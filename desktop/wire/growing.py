@@ -12,6 +12,13 @@ from desktop.core.chunks import LogChunk, Stamp, System, ToolCall
 from desktop.core.conversation import retracted_ids
 from desktop.core.model import RequestOptions
 from desktop.wire import blocks, breakpoints
+from desktop.wire.difference import (
+    MessagePrint,
+    Shape,
+    first_difference,
+    head_prints,
+    print_of_message,
+)
 from desktop.wire.fold import Exchange, Fold, Message, final_count, messages_of
 from desktop.wire.models import ModelTable
 from desktop.wire.request import build, head_of, serialise
@@ -22,10 +29,15 @@ _BEFORE: Message = {"role": "user", "content": []}
 
 
 class GrowingRequest:
-    """For one conversation, model and account; other `options` or another `stamp` start anew."""
+    """For one conversation, model and account; other `options` or another `stamp` start anew.
+
+    `position` is where the last body left the one before it (`difference`), None for the first.
+    """
 
     def __init__(self, models: ModelTable) -> None:
+        self.position: str | None = None
         self._models = models
+        self._sent: Shape | None = None
         self._for: tuple[RequestOptions, Stamp] | None = None
         self._start(Stamp())
 
@@ -78,6 +90,7 @@ class GrowingRequest:
     def _refold(self, stamp: Stamp) -> None:
         self._fold = Fold(stamp)
         self._settled = bytearray()
+        self._prints: list[MessagePrint] = []
 
     def _take(self, row: LogChunk, stamp: Stamp) -> None:
         if isinstance(row.data, ToolCall):
@@ -103,7 +116,9 @@ class GrowingRequest:
         for message in messages:
             if self._settled:
                 self._settled += b","
-            self._settled += serialise(blocks.clean(message))
+            cleaned = blocks.clean(message)
+            self._prints.append(print_of_message(cleaned))
+            self._settled += serialise(cleaned)
         del exchanges[:cut]
 
     def _before(self) -> Message | None:
@@ -115,11 +130,12 @@ class GrowingRequest:
             self._fold.exchanges, resumed=options.resumed, before=self._before()
         )
         body = blocks.clean(body)
+        self._compare(body)
         model = self._models.find(options.model)
         if model is not None and model.caches:
             if self._settled and not breakpoints.has_previous_end(body["messages"]):
                 return serialise(build(rows, options, models=self._models, stamp=stamp))
-            breakpoints.place(body)
+            breakpoints.place(body, options.ttl)
         whole = serialise(body)
         if not self._settled:
             return whole
@@ -127,3 +143,13 @@ class GrowingRequest:
         return (
             whole[: -len(messages) - 1] + b"[" + bytes(self._settled) + b"," + messages[1:] + b"}"
         )
+
+    def _compare(self, body: dict[str, Any]) -> None:
+        sent = Shape(
+            head=head_prints(body),
+            settled=self._prints,
+            count=len(self._prints),
+            open=tuple(print_of_message(message) for message in body["messages"]),
+        )
+        self.position = None if self._sent is None else first_difference(self._sent, sent)
+        self._sent = sent

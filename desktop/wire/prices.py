@@ -85,16 +85,19 @@ class PriceTable:
 
         `at` is ms UTC; None when no price of the model is known for that day.
         """
-        day = datetime.fromtimestamp(at / 1000, UTC).date().isoformat()
-        rows = self._prices.get(model) or self._prices.get(undated(model)) or ()
-        valid = [row for row in rows if row.since <= day]
-        if not valid:
+        cost = self.of_tokens(model, usage_of(usage), at=at)
+        if cost is None:
             return None
-        tokens = usage_of(usage)
-        cost = valid[-1].for_prompt(tokens.prompt).dollars(tokens)
         if usage.get("inference_geo") == "us":
             cost *= US_ONLY_FACTOR
         return cost + self._searches(usage) * self._search
+
+    def of_tokens(self, model: str, tokens: Usage, *, at: int) -> float | None:
+        """What a request with these tokens costs at a moment; None where no price is known."""
+        day = datetime.fromtimestamp(at / 1000, UTC).date().isoformat()
+        rows = self._prices.get(model) or self._prices.get(undated(model)) or ()
+        valid = [row for row in rows if row.since <= day]
+        return valid[-1].for_prompt(tokens.prompt).dollars(tokens) if valid else None
 
     def of_record(self, record: RequestRecord) -> float | None:
         """The dollars of a finished request; 0 for one that was never answered."""

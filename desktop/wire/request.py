@@ -36,7 +36,7 @@ def build(
     body = blocks.clean(body)
     model = models.find(options.model)
     if model is not None and model.caches:
-        breakpoints.place(body)
+        breakpoints.place(body, options.ttl)
     return body
 
 
@@ -61,7 +61,8 @@ def serialise(body: dict[str, Any]) -> bytes:
 
 
 def _settings(model: KnownModel | None, options: RequestOptions) -> dict[str, Any]:
-    """Length, thinking and effort as far as the model takes them (API §3.7).
+    """Length, thinking and effort as far as the model takes them (API §3.7), and whether to say
+    why the cache missed (API C30; no beta is named, so the set of betas never changes).
 
     Models that only know `enabled` go without thinking: a turn that begins without a thinking block
     (after a switch of models, or a stop) would be refused (API V31).
@@ -74,6 +75,8 @@ def _settings(model: KnownModel | None, options: RequestOptions) -> dict[str, An
         settings["thinking"] = {"type": "adaptive", "display": "summarized"}
     if options.effort in model.efforts and options.effort != model.default_effort:
         settings["output_config"] = {"effort": options.effort}
+    if options.asks_why and model.caches:
+        settings["diagnostics"] = {"previous_message_id": options.previous_message_id or None}
     return settings
 
 

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from itertools import groupby
 from typing import Any, NoReturn, cast
 
+from desktop.core.caching import Diagnosis
 from desktop.core.chunks import Opaque, Payload, Text, Thinking, ToolCall
 from desktop.core.events import (
     BlockDelta,
@@ -104,6 +105,7 @@ class Interpreter:
             model=str(message.get("model") or ""),
             usage=usage_of(self._usage),
             raw_usage=dict(self._usage),
+            diagnosis=Diagnosis(reason=_cache_miss(message)),
         )
         # Calls made by code that the provider runs come whole, with the message's start.
         content = message.get("content")
@@ -276,6 +278,11 @@ def _refuse(constant: str) -> NoReturn:
 
 def _object(value: object) -> dict[str, Any]:
     return cast("dict[str, Any]", value) if isinstance(value, dict) else {}
+
+
+def _cache_miss(message: Mapping[str, Any]) -> dict[str, Any]:
+    """Why the provider's cache missed; {} where it says nothing, or not yet (API C30)."""
+    return _object(_object(message.get("diagnostics")).get("cache_miss_reason"))
 
 
 def _index(event: Mapping[str, Any]) -> int:

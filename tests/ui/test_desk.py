@@ -76,6 +76,7 @@ def test_a_first_message_that_could_not_go_out_is_kept_and_makes_no_second_conve
         conversation_list=nothing,
         show_shortcuts=nothing,
         show_about=nothing,
+        show_usage=nothing,
     )
     desk = Desk(doors, area=area, tasks=tasks, theme=lambda: theme, window=area)
     composer = area.new_page.composer

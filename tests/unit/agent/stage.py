@@ -144,7 +144,12 @@ class ThreadedSession:
 
 
 def read_usage(raw: Mapping[str, Any]) -> Usage:
-    return Usage(input=raw.get("input_tokens", 0), output=raw.get("output_tokens", 0))
+    return Usage(
+        input=raw.get("input_tokens", 0),
+        output=raw.get("output_tokens", 0),
+        cache_read=raw.get("cache_read_input_tokens", 0),
+        cache_write=raw.get("cache_creation_input_tokens", 0),
+    )
 
 
 class Stage:
@@ -184,7 +189,7 @@ class Stage:
             prompt="You are Nacre.",
             publisher=self.published,
             approvals=self.approvals,
-            tariff=Tariff(usage=read_usage, dollars=dollars),
+            tariff=Tariff(usage=read_usage, dollars=dollars, tokens=tokens_price),
             new_id=self.new_id,
             now_ms=self.now_ms,
             monotonic=lambda: next(self.clock) / 1000,
@@ -287,6 +292,14 @@ class Stage:
     @property
     def requests(self) -> tuple[RequestRecord, ...]:
         return tuple(self.log.find(self.tab_id).requests.values())
+
+
+def tokens_price(model: str, usage: Usage, at: int) -> float | None:
+    """A written token costs 12, a read one 1, another 10 cents; scripted-0 has no price."""
+    del at
+    if model == "scripted-0":
+        return None
+    return (usage.input * 10 + usage.cache_write * 12 + usage.cache_read) / 100
 
 
 def dollars(record: RequestRecord) -> float | None:

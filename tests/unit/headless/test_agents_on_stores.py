@@ -29,7 +29,15 @@ from desktop.store.log import Log
 from desktop.wire.request import build, serialise
 from tests.fakes.models import ScriptedModel, call, calls, fails, says
 from tests.fakes.tools import ScriptedTool, scene
-from tests.unit.agent.stage import Published, dollars, played, read_usage, results, story
+from tests.unit.agent.stage import (
+    Published,
+    dollars,
+    played,
+    read_usage,
+    results,
+    story,
+    tokens_price,
+)
 from tests.unit.store.builders import STAMP
 from tests.unit.wire.rows_of import MODELS, OPUS
 
@@ -72,7 +80,7 @@ class Life:
                 prompt="You are Nacre.",
                 publisher=self.published,
                 approvals=Approvals(log.catalogue, has_person=False, new_id=new_id, now_ms=now_ms),
-                tariff=Tariff(usage=read_usage, dollars=dollars),
+                tariff=Tariff(usage=read_usage, dollars=dollars, tokens=tokens_price),
                 new_id=new_id,
                 now_ms=now_ms,
                 monotonic=time.monotonic,

@@ -203,7 +203,13 @@ def test_a_request_is_kept_and_moves_the_revision(store: TurnStore) -> None:
     """R01: +1 for a new one, +1 for a change, +0 for none."""
     record = RequestRecord("q1", store.session_id, "t", 0, "anthropic:1", "model-1", started_at=5)
     begun = run(store.start_request(record))
-    done = replace(record, usage={"output_tokens": 3}, stop_reason="end_turn", ended_at=9)
+    done = replace(
+        record,
+        usage={"output_tokens": 3},
+        stop_reason="end_turn",
+        ended_at=9,
+        cache={"ttl": "1h", "miss": {"cause": "expired", "tokens": 7}, "later": [1]},
+    )
     ended = run(store.finish_request(done))
     again = run(store.finish_request(done))
     revisions = [(one.base_revision, one.revision) for one in (begun, ended, again)]

@@ -6,6 +6,7 @@ from collections.abc import Awaitable, Callable, Generator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from types import ModuleType
+from typing import Any
 
 from desktop.core.chunks import LogChunk
 from desktop.core.events import (
@@ -36,11 +37,11 @@ class Asking:
     model: AnthropicModel
     waits: list[float] = field(default_factory=list[float])
 
-    def ask(self, rows: Sequence[LogChunk]) -> list[ModelEvent]:
-        return asyncio.run(self.collected(rows))
+    def ask(self, rows: Sequence[LogChunk], **options: Any) -> list[ModelEvent]:
+        return asyncio.run(self.collected(rows, **options))
 
-    async def collected(self, rows: Sequence[LogChunk]) -> list[ModelEvent]:
-        options = RequestOptions(OPUS)
+    async def collected(self, rows: Sequence[LogChunk], **more: Any) -> list[ModelEvent]:
+        options = RequestOptions(OPUS, **more)
         return [event async for batch in self.model.respond(rows, options) for event in batch]
 
 

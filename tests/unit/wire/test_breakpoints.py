@@ -38,6 +38,42 @@ def test_c16_twenty_five_parallel_results_still_leave_the_previous_end_marked():
     assert len(markers(body)) == 3
 
 
+def test_c16_the_answer_before_the_persons_words_is_marked_for_forks_and_edits():
+    log = Log()
+    log.prompt()
+    log.user("first")
+    log.thinks("hm")
+    log.says("Hello")
+    log.fact("It is another day.")
+    log.user("second")
+    shown = [unmarked(block).get("text") for block in markers(log.body())]
+    assert shown == ["You work in a folder.", "first", "Hello", "second"]
+
+
+def test_c16_words_behind_results_begin_after_the_last_of_them():
+    log = Log()
+    log.prompt()
+    log.user("first")
+    log.calls("a")
+    log.calls("b")
+    log.result("a")
+    log.result("b")
+    log.user("second")
+    kinds = [block.get("tool_use_id", block.get("text")) for block in markers(log.body())]
+    assert kinds == ["You work in a folder.", "first", "b", "second"]
+
+
+def test_c11_every_mark_has_the_same_time_to_live():
+    log = Log()
+    log.prompt()
+    log.user("first")
+    log.says("Hello")
+    log.user("second")
+    assert {block["cache_control"].get("ttl", "5m") for block in markers(log.body())} == {"5m"}
+    hour = markers(log.body(ttl="1h"))
+    assert [block["cache_control"] for block in hour] == [{"type": "ephemeral", "ttl": "1h"}] * 4
+
+
 def test_c16_the_first_request_marks_its_end_once():
     log = Log()
     log.prompt("", tools=[])

@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from desktop.core.caching import Diagnosis
 from desktop.core.chunks import Text, Thinking, ToolCall
 from desktop.core.events import (
     BlockDelta,
@@ -354,3 +355,75 @@ def test_a_block_is_announced_before_it_grows(server: MessagesServer):
     with asking(server.base_url) as one:
         kinds = [type(event) for event in one.ask(hello().rows)]
     assert kinds.index(BlockStarted) < kinds.index(BlockDelta) < kinds.index(BlockFinished)
+
+
+def test_c30_the_server_is_asked_why_and_its_reason_comes_with_ours():
+    """The second conversation of the same tab says something else where the first was cached."""
+    log = hello()
+    with MessagesServer([reply("Ahoi")] * 3) as server, asking(server.base_url) as one:
+        log.stamp = one.model.stamp(OPUS)
+        (first, *_) = one.ask(log.rows)
+        assert isinstance(first, ResponseStarted)
+        assert first.diagnosis == Diagnosis()
+        log.retract(log.rows[-1])
+        log.user("Goodbye")
+        (second, *_) = one.ask(log.rows, previous_message_id=first.message_id)
+    assert [request.json["diagnostics"] for request in server.requests] == [
+        {"previous_message_id": None},
+        {"previous_message_id": first.message_id},
+    ]
+    assert not any("anthropic-beta" in request.headers for request in server.requests)
+    assert isinstance(second, ResponseStarted)
+    assert second.diagnosis.position == "messages[0].content[0]"
+    assert second.diagnosis.reason["type"] == "messages_changed"
+
+
+def test_c30_a_server_that_refuses_the_question_is_remembered_and_asked_without():
+    refused = fails(400, message="diagnostics: Extra inputs are not permitted")
+    log = hello()
+    with (
+        MessagesServer([refused, reply("Ahoi"), reply("Ahoi")]) as server,
+        asking(server.base_url) as one,
+    ):
+        events = one.ask(log.rows)
+        one.ask(log.rows)
+    assert texts(events) == "Ahoi"
+    assert retries(events) == []
+    assert one.waits == []
+    assert ["diagnostics" in request.json for request in server.requests] == [True, False, False]
+
+
+def test_c11_every_mark_of_a_request_asks_for_the_same_time_to_live(server: MessagesServer):
+    log = hello()
+    with asking(server.base_url) as one:
+        for turn in range(3):
+            log.turn = f"t{turn}"
+            log.heard(one.ask(log.rows, ttl="1h" if turn else "5m"))
+            log.user("And?")
+    assert not server.rejected
+    places = [request.account.breakpoints for request in server.requests if request.account]
+    assert [{ttl for _, ttl in one} for one in places] == [{"5m"}, {"1h"}, {"1h"}]
+    assert all(len(one) <= 4 for one in places)
+
+
+def test_c16_a_fork_and_an_edit_of_the_last_prompt_read_all_that_they_share():
+    """The answer before the person's words was marked by the request that they went out with."""
+    log = hello()
+    long = "A long answer. " * 200
+    with (
+        MessagesServer([reply(thinking("hm"), long), reply(long), reply("!")]) as server,
+        asking(server.base_url) as one,
+    ):
+        log.stamp = one.model.stamp(OPUS)
+        for turn in range(2):
+            log.turn = f"t{turn}"
+            log.heard(one.ask(log.rows))
+            log.user("And?")
+        fork = Log(rows=log.rows[:4], stamp=log.stamp, turn="fork")
+        fork.user("Otherwise?")
+        one.ask(fork.rows)
+    _, parent, forked = (request.account for request in server.requests)
+    assert parent is not None
+    assert forked is not None
+    assert forked.read > 700
+    assert forked.total - forked.read < 10

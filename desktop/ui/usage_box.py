@@ -1,0 +1,136 @@
+"""What a conversation's requests used and cost, one by one, and why something was sent again."""
+
+from collections.abc import Awaitable, Callable, Sequence
+
+from PySide6.QtCore import QModelIndex, Qt
+from PySide6.QtWidgets import (
+    QAbstractItemView,
+    QDialog,
+    QDialogButtonBox,
+    QHeaderView,
+    QLabel,
+    QTreeView,
+    QVBoxLayout,
+    QWidget,
+)
+
+from desktop.core.caching import RequestUsage
+from desktop.core.errors import NacreError
+from desktop.ui import usage_words, words
+from desktop.ui.tasks import Tasks
+from desktop.ui.theme import Theme
+from desktop.ui.usage_model import ANEW, COLUMNS, MODEL, WHEN, UsageModel
+
+ROWS = 14
+_WIDEST = {WHEN: "yesterday 00:00 PM ", MODEL: "claude-sonnet-5-5", ANEW: "x" * 28}
+_NUMBER = "Written to cache"
+
+
+class UsageBox(QDialog):
+    """Opened with `open()`; `usage` brings the requests, the oldest first."""
+
+    def __init__(
+        self,
+        theme: Theme,
+        *,
+        usage: Callable[[], Awaitable[Sequence[RequestUsage]]],
+        tasks: Tasks,
+        now_ms: Callable[[], int],
+        parent: QWidget | None = None,
+    ) -> None:
+        super().__init__(parent)
+        self.setObjectName("usageBox")
+        self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        self.setWindowTitle(self.tr("Usage of this conversation"))
+        self._usage = usage
+        self._is_gone = False
+        self.finished.connect(self._forget)
+        self._model = UsageModel(now_ms, self)
+        self._totals = self._label("usageTotals", self.tr("Adding up…"))
+        self._table = self._make_table(theme)
+        self._why = self._label("usageWhy", "")
+        self._why.setMinimumHeight(self._why.fontMetrics().lineSpacing() * 2)
+        self._build(theme)
+        self._table.selectionModel().currentRowChanged.connect(self._explain)
+        tasks.start(self._load(), "read the usage")
+
+    async def _load(self) -> None:
+        try:
+            usage = await self._usage()
+        except NacreError as error:
+            if not self._is_gone:
+                self._totals.setText(str(error))
+            return
+        if self._is_gone:
+            return
+        self._totals.setText(self._summary(usage))
+        self._model.show(usage)
+        if usage:
+            self._table.setCurrentIndex(self._model.index(0, 0))
+
+    def _forget(self) -> None:
+        self._is_gone = True
+
+    def _explain(self, current: QModelIndex) -> None:
+        miss = self._model.row(current.row()).miss if current.isValid() else None
+        self._why.setText(usage_words.sentence(miss) if miss else "")
+
+    def _summary(self, usage: Sequence[RequestUsage]) -> str:
+        if not usage:
+            return self.tr("Nothing has been asked in this conversation yet.")
+        costs = [row.dollars for row in usage]
+        known = [cost for cost in costs if cost is not None]
+        total = sum(known) if len(known) == len(costs) else None
+        missed = [row.miss for row in usage if row.miss is not None]
+        text = self.tr("Requests: {count} · Cost: {cost}").format(
+            count=words.tokens(len(usage)), cost=words.dollars(total)
+        )
+        if not missed:
+            return text
+        again = self.tr("Tokens sent again: {tokens}").format(
+            tokens=words.tokens(sum(miss.tokens for miss in missed))
+        )
+        return f"{text} · {again}"
+
+    def _build(self, theme: Theme) -> None:
+        column = QVBoxLayout(self)
+        column.setContentsMargins(*[theme.space_16] * 4)
+        column.setSpacing(theme.space_12)
+        buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Close, self)
+        buttons.rejected.connect(self.reject)
+        column.addWidget(self._totals)
+        column.addWidget(self._table, 1)
+        column.addWidget(self._why)
+        column.addWidget(buttons)
+        width = sum(self._table.header().sectionSize(at) for at in range(COLUMNS))
+        self.resize(
+            width + 2 * theme.space_24 + theme.measures.scroll_bar, self.sizeHint().height()
+        )
+
+    def _label(self, name: str, text: str) -> QLabel:
+        label = QLabel(text, self)
+        label.setObjectName(name)
+        label.setTextFormat(Qt.TextFormat.PlainText)
+        label.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+        label.setWordWrap(True)
+        return label
+
+    def _make_table(self, theme: Theme) -> QTreeView:
+        table = QTreeView(self)
+        table.setObjectName("usageTable")
+        table.setAccessibleName(self.tr("Requests, the newest first"))
+        table.setModel(self._model)
+        table.setRootIsDecorated(False)
+        table.setUniformRowHeights(True)
+        table.setAllColumnsShowFocus(True)
+        table.setEditTriggers(QAbstractItemView.EditTrigger.NoEditTriggers)
+        table.setTabKeyNavigation(False)
+        header = table.header()
+        header.setSectionsClickable(False)
+        metrics = table.fontMetrics()
+        for column in range(COLUMNS):
+            header.setSectionResizeMode(column, QHeaderView.ResizeMode.Interactive)
+            widest = _WIDEST.get(column, _NUMBER)
+            header.resizeSection(column, metrics.horizontalAdvance(widest) + theme.space_24)
+        table.setMinimumHeight(metrics.lineSpacing() * ROWS)
+        return table

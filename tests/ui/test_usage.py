@@ -1,0 +1,189 @@
+"""What a person reads of the cost: the usage of each request, and what the next message costs."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+import qasync
+from PySide6.QtTest import QAbstractItemModelTester
+from PySide6.QtWidgets import QLabel, QTreeView
+from pytestqt.qtbot import QtBot
+
+from desktop.core.caching import CacheMiss, RequestUsage
+from desktop.core.errors import StoreError
+from desktop.core.model import Spent
+from desktop.ui import words
+from desktop.ui.resend_line import ResendLine
+from desktop.ui.tasks import Tasks
+from desktop.ui.theme import LIGHT, Theme
+from desktop.ui.usage_box import UsageBox
+from desktop.ui.usage_model import UsageModel
+from tests.e2e.nacre import KEY, Home
+from tests.fakes.messages_api import MessagesServer, reply
+from tests.ui.conftest import Enter, until
+
+NOW = 1_700_000_000_000
+FIRST = RequestUsage(NOW - 600_000, "model-1", written=2_000, uncached=4, output=10, dollars=0.02)
+MISSED = RequestUsage(
+    NOW,
+    "model-1",
+    written=2_100,
+    uncached=3,
+    output=20,
+    dollars=0.03,
+    miss=CacheMiss("expired", 2_000, 0.0095, reason={"type": "messages_changed"}),
+)
+UNKNOWN = replace(MISSED, dollars=None, miss=CacheMiss("changed", 7, None, position="tools[0]"))
+SPENT = Spent(dollars=0.1, context=18_200, cached_until=NOW + 40, resend_dollars=0.0912)
+
+
+@pytest.fixture
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Home:
+    """An empty home whose key comes from the environment."""
+    monkeypatch.setenv("ANTHROPIC_API_KEY", KEY)
+    return Home(tmp_path)
+
+
+def shown(
+    loop: qasync.QEventLoop, qtbot: QtBot, usage: Sequence[RequestUsage] | StoreError
+) -> UsageBox:
+    """The box as it stands when everything is read."""
+
+    async def read() -> Sequence[RequestUsage]:
+        if isinstance(usage, StoreError):
+            raise usage
+        return usage
+
+    async def open_it() -> UsageBox:
+        tasks = Tasks()
+        box = UsageBox(Theme("light", LIGHT), usage=read, tasks=tasks, now_ms=lambda: NOW)
+        qtbot.addWidget(box)
+        box.open()
+        await until(lambda: "Adding up" not in words_of(box, "usageTotals"))
+        await tasks.close()
+        return box
+
+    return loop.run_until_complete(open_it())
+
+
+def words_of(box: UsageBox, name: str) -> str:
+    label = box.findChild(QLabel, name)
+    assert label is not None
+    return label.text()
+
+
+def row_of(box: UsageBox, at: int) -> list[str]:
+    table = box.findChild(QTreeView, "usageTable")
+    assert table is not None
+    model = table.model()
+    return [str(model.index(at, column).data()) for column in range(model.columnCount())]
+
+
+def test_c18_every_request_is_listed_with_its_tokens_its_cost_and_why(
+    loop: qasync.QEventLoop, qtbot: QtBot
+) -> None:
+    box = shown(loop, qtbot, [FIRST, MISSED])
+    assert words_of(box, "usageTotals") == (
+        f"Requests: 2 · Cost: $0.05 · Tokens sent again: {words.tokens(2_000)}"
+    )
+    assert row_of(box, 0)[1:] == [
+        "model-1",
+        "0",
+        words.tokens(2_100),
+        "3",
+        "20",
+        "$0.03",
+        "The cache had let the conversation go in the meantime",
+    ]
+    assert row_of(box, 1)[-1] == ""
+    assert words_of(box, "usageWhy") == (
+        "The cache had let the conversation go in the meantime:"
+        f" {words.tokens(2_000)} tokens were sent again,"
+        " $0.01 more than reading them from the cache. The provider says: messages_changed."
+    )
+
+
+def test_an_unknown_price_says_so(loop: qasync.QEventLoop, qtbot: QtBot) -> None:
+    box = shown(loop, qtbot, [FIRST, UNKNOWN])
+    assert "Cost: $ ?" in words_of(box, "usageTotals")
+    assert words_of(box, "usageWhy") == (
+        "The request differed from the one before it: 7 tokens were sent again; their price is"
+        " unknown. The first difference is at tools[0]."
+    )
+
+
+def test_a_request_that_got_no_answer_says_so(loop: qasync.QEventLoop, qtbot: QtBot) -> None:
+    box = shown(loop, qtbot, [replace(FIRST, is_answered=False)])
+    assert row_of(box, 0)[2:] == ["", "", "", "", "", "No answer came"]
+
+
+def test_a_conversation_without_requests_says_so(loop: qasync.QEventLoop, qtbot: QtBot) -> None:
+    box = shown(loop, qtbot, [])
+    assert words_of(box, "usageTotals") == "Nothing has been asked in this conversation yet."
+
+
+def test_a_log_that_can_not_be_read_says_why(loop: qasync.QEventLoop, qtbot: QtBot) -> None:
+    box = shown(loop, qtbot, StoreError("The log can't be read."))
+    assert "The log can't be read." in words_of(box, "usageTotals")
+
+
+def test_the_model_keeps_the_rules_of_its_kind(qtbot: QtBot) -> None:
+    model = UsageModel(lambda: NOW)
+    QAbstractItemModelTester(model, QAbstractItemModelTester.FailureReportingMode.Fatal)
+    model.show([FIRST, MISSED])
+    model.show([])
+
+
+def test_the_next_message_says_its_price_once_the_cache_has_let_go(
+    loop: qasync.QEventLoop, qtbot: QtBot
+) -> None:
+    """It comes by itself when the time is over."""
+    clock = [NOW]
+    line = ResendLine(lambda: clock[0])
+    qtbot.addWidget(line)
+    line.show_spent(SPENT, is_running=False)
+    assert line.isHidden()
+    clock[0] += 40
+    loop.run_until_complete(until(lambda: not line.isHidden()))
+    assert line.text() == (
+        f"The next message re-sends {words.tokens(18_200)} tokens, about $0.09:"
+        " the provider's cache no longer has them for this model."
+    )
+    line.show_spent(SPENT, is_running=True)
+    assert line.isHidden()
+    line.show_spent(replace(SPENT, resend_dollars=None), is_running=False)
+    assert "tokens, at an unknown price:" in line.text()
+    line.show_spent(replace(SPENT, cached_until=None), is_running=False)
+    assert line.isHidden()
+
+
+def test_c18_a_person_reads_why_the_cache_was_missed(home: Home, enter: Enter) -> None:
+    """The provider lets an entry go before its time (API C44), which was asked for as an hour."""
+    with MessagesServer([reply("One."), reply("Two.")]) as server:
+        person = enter(server)
+        person.do("settings")
+        person.choose_section("Model")
+        person.choose("model.cache_ttl", "1h")
+        person.close_dialog("settingsDialog")
+        person.begin("one")
+        person.wait(lambda: person.reads("One.") and person.idle())
+        server.advance_clock(3_700)
+        person.say("two")
+        person.wait(lambda: person.reads("Two.") and person.idle())
+        person.do("usage")
+        person.wait(lambda: "Requests: 2" in person.labels())
+        assert "though nothing had changed" in person.labels()
+        table = person.part(QTreeView, "usageTable")
+        written, read = (table.model().index(0, at).data() for at in (3, 2))
+        assert read == "0"
+        assert written != "0"
+        person.close_dialog("usageBox")
+        assert not person.parts(QLabel, "resendLine")
+        person.choose("modelChoice", "claude-sonnet-5-5")
+        person.wait(lambda: "The next message re-sends" in person.labels())
+        assert person.leave() == 0
+        assert not server.rejected
+        assert all(one.account and one.account.write_1h for one in server.requests)
+        one, two = server.requests
+        assert two.json["diagnostics"] == {"previous_message_id": one.message["id"]}

@@ -1,0 +1,68 @@
+"""What a conversation has cost, and what its next message will (SPEC C18)."""
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from desktop.agent.spending import Next, Tariff, listed, spent
+from desktop.core.caching import CacheMiss, CacheNote, RequestUsage, Ttl, note_to_json
+from desktop.core.model import Spent
+from desktop.core.records import RequestRecord
+from tests.unit.agent.stage import dollars, read_usage, tokens_price
+
+TARIFF = Tariff(usage=read_usage, dollars=dollars, tokens=tokens_price)
+USED = {
+    "input_tokens": 5,
+    "cache_read_input_tokens": 100,
+    "cache_creation_input_tokens": 900,
+    "output_tokens": 20,
+}
+
+
+def record(**changed: Any) -> RequestRecord:
+    made = RequestRecord("q", "tab", "t", 0, "p", "model-1", 1_000, usage=USED)
+    return replace(made, **changed)
+
+
+def sum_of(*records: RequestRecord, model: str = "model-1", ttl: Ttl = "5m") -> Spent:
+    following = Next(model, ttl, at=2_000)
+    return spent(records, tariff=TARIFF, window=9_000, following=following)
+
+
+def test_the_cache_holds_a_conversation_from_the_start_of_its_last_request():
+    found = sum_of(record(), record(started_at=7_000))
+    assert (found.context, found.cached_until) == (1_025, 307_000)
+    assert found.resend_dollars == pytest.approx(1_025 * 12 / 100)
+
+
+def test_an_hour_was_asked_for():
+    note = note_to_json(CacheNote("1h"))
+    assert sum_of(record(cache=note)).cached_until == 3_601_000
+
+
+def test_another_model_finds_nothing_of_it():
+    assert sum_of(record(), model="model-2").cached_until == 1_000
+
+
+def test_without_a_price_the_next_message_has_none():
+    assert sum_of(record(), model="scripted-0").resend_dollars is None
+
+
+def test_a_server_that_caches_nothing_promises_nothing():
+    plain = {"input_tokens": 500, "output_tokens": 3}
+    assert sum_of(record(usage=plain)).cached_until is None
+    assert sum_of().cached_until is None
+
+
+def test_a_request_without_an_answer_changes_nothing():
+    assert sum_of(record(), record(started_at=9_000, usage=None)).cached_until == 301_000
+
+
+def test_the_requests_are_listed_as_they_were_paid():
+    miss = CacheMiss("expired", 7, 0.5)
+    one, two = listed(
+        [record(cache=note_to_json(CacheNote(miss=miss))), record(usage=None)], tariff=TARIFF
+    )
+    assert one == RequestUsage(1_000, "model-1", 100, 900, 5, 20, dollars(record()), miss=miss)
+    assert not two.is_answered
