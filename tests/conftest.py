@@ -3,8 +3,9 @@
 import os
 import shutil
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from pathlib import Path
+from typing import Any, cast
 
 import pytest
 from hypothesis import settings
@@ -77,3 +78,24 @@ def xvfb() -> Iterator[str]:
             yield display
     except private_session.NotAvailable as reason:
         pytest.skip(str(reason))
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_report_to_serializable() -> Generator[None, Any, Any]:
+    """Between processes a report can't hold the half characters that some tests are about."""
+    return _encodable((yield))
+
+
+def _encodable(value: Any) -> Any:
+    match value:
+        case str():
+            return value.encode("utf-8", "backslashreplace").decode()
+        case dict():
+            held = cast("dict[Any, Any]", value)
+            return {_encodable(key): _encodable(one) for key, one in held.items()}
+        case list():
+            return [_encodable(one) for one in cast("list[Any]", value)]
+        case tuple():
+            return tuple(_encodable(one) for one in cast("tuple[Any, ...]", value))
+        case _:
+            return value
