@@ -54,6 +54,7 @@ class Supervisor:
         self._agents: dict[str, Agent] = {}
         self._making = asyncio.Lock()
         self._turnstile = Turnstile()
+        self._saving: set[asyncio.Task[None]] = set()
         self._closed = False
 
     def status(self, tab_id: str) -> TabStatus:
@@ -109,7 +110,13 @@ class Supervisor:
         """Takes effect at once and is kept; raises StoreError when it could not be kept."""
         agent = await self._agent(tab_id)
         await agent.choose(model=model, effort=effort, mode=mode)
-        await self._save(tab_id, agent, "running" if agent.is_running else "idle")
+        # It is shown already: who quits in this moment finds it again all the same (SPEC C27).
+        saving = asyncio.create_task(
+            self._save(tab_id, agent, "running" if agent.is_running else "idle")
+        )
+        self._saving.add(saving)
+        saving.add_done_callback(self._saving.discard)
+        await asyncio.shield(saving)
 
     async def fork(self, tab_id: str, *, at_seq: int) -> str:
         return (await self._catalogue.fork_tab(tab_id, at_seq=at_seq)).id
@@ -161,6 +168,8 @@ class Supervisor:
         Nothing is started after this.
         """
         self._closed = True
+        if self._saving:
+            await asyncio.wait(self._saving, timeout=deadline)
         agents = list(self._agents.values())
         closing = [asyncio.create_task(one.close(), name=f"close {one.tab_id}") for one in agents]
         if not closing:

@@ -65,8 +65,9 @@ def question(person: Person) -> str:
 
 def choose_in_menu(person: Person, key: str, words: str) -> None:
     """Opens the menu of a row of the sidebar by the keyboard and chooses an entry."""
+    person.wait(lambda: person.shows("conversationList"))
+    person.wait(lambda: listed(person).rows.index_of(key).isValid())
     index = listed(person).rows.index_of(key)
-    assert index.isValid(), key
     listed(person).setCurrentIndex(index)
     listed(person).menu_wanted.emit(index, listed(person).mapToGlobal(listed(person).pos()))
     person.wait(lambda: person.window.findChild(QMenu, "sidebarMenu"))

@@ -629,7 +629,8 @@ def test_s04_a_process_killed_in_the_middle_of_a_write_leaves_all_of_the_batch_o
         if list(folder.glob("s.jsonl.torn-*")):
             break
     (torn,) = folder.glob("s.jsonl.torn-*")
-    assert b'"more":' in torn.read_bytes()
+    # The tear may be anywhere, in the middle of the first line too.
+    assert torn.read_bytes().startswith(b'{"kind":"row"')
 
 
 def test_f_s02_a_lock_file_of_a_dead_process_does_not_block(folder: Path) -> None:
