@@ -103,6 +103,9 @@ class MainWindow(QMainWindow):
     def complete(self, fill_menus: FillMenus) -> None:
         """The window has been painted: its menus get their actions."""
         self._actions = fill_menus(self, self._menus, self._slots())
+        # At large fonts the buttons of the sidebar want more; to ask them lays them out.
+        least = max(self.sidebar.minimumWidth(), self.sidebar.minimumSizeHint().width())
+        self.sidebar.setMinimumWidth(least)
 
     def connect_desk(
         self, desk: Desk, make_page: MakePage, view: CatalogueView, scratch: Path
@@ -308,9 +311,7 @@ class MainWindow(QMainWindow):
         self._splitter.addWidget(self.sidebar)
         self._splitter.addWidget(self.area)
         self._splitter.setStretchFactor(1, 1)
-        # At large fonts its buttons want more.
-        least = self._theme.measures.sidebar * 2 // 3
-        self.sidebar.setMinimumWidth(max(least, self.sidebar.minimumSizeHint().width()))
+        self.sidebar.setMinimumWidth(self._theme.measures.sidebar * 2 // 3)
         self.area.setMinimumWidth(self._theme.column // 2)
         holder = QWidget(self)
         column = QVBoxLayout(holder)

@@ -1,0 +1,38 @@
+"""The window before anything is behind it."""
+
+import qasync
+from PySide6.QtWidgets import QPushButton
+from pytestqt.qtbot import QtBot
+
+from desktop.ui.actions import fill_menus
+from desktop.ui.main_window import MainWindow
+from desktop.ui.preferences import LivePreferences
+from desktop.ui.tasks import Tasks
+from desktop.ui.theme import LIGHT, Theme
+from desktop.ui.window_cache import WindowCache
+
+LARGE = 2.5
+
+
+def test_u38_at_a_large_font_the_buttons_of_the_sidebar_are_shown_whole(
+    qtbot: QtBot, loop: qasync.QEventLoop
+) -> None:
+    tasks = Tasks()
+    window = MainWindow(
+        theme=Theme("light", LIGHT),
+        tasks=tasks,
+        preferences=LivePreferences(tasks),
+        cache=WindowCache(sidebar=1),
+    )
+    qtbot.addWidget(window)
+    font = window.font()
+    font.setPointSizeF(font.pointSizeF() * LARGE)
+    window.setFont(font)
+    window.show()
+    qtbot.waitExposed(window)
+    window.complete(fill_menus)
+    button = window.sidebar.findChild(QPushButton, "openFolder")
+    assert button is not None
+    qtbot.waitUntil(lambda: window.sidebar.width() >= window.sidebar.minimumSizeHint().width())
+    assert button.width() >= button.minimumSizeHint().width()
+    loop.run_until_complete(window.end())
