@@ -16,22 +16,12 @@ from desktop.core.errors import NewerSchema, StoreDamaged, StoreError, StoreRead
 from desktop.store import schema, triggers
 from desktop.store.connection import engine
 from desktop.store.tables import SCHEMA, Row
+from tests.data import make_legacy_database as legacy
 from tests.unit.store.builders import chunk, new_tab, open_log, run, tool_turn
 
-LEGACY = """
-CREATE TABLE messages(id TEXT PRIMARY KEY, tab_id TEXT, seq INTEGER, role TEXT,
-    content_json TEXT, created_at INTEGER);
-CREATE TABLE tabs(id TEXT PRIMARY KEY, title TEXT, key_id TEXT, model_id TEXT, parent_tab_id TEXT,
-    status TEXT, is_open INTEGER, position INTEGER, created_at INTEGER, updated_at INTEGER);
-CREATE TABLE settings(key TEXT PRIMARY KEY, value TEXT);
-CREATE TABLE usage_cache(key_id TEXT PRIMARY KEY, provider TEXT, cached_at INTEGER,
-    report_json TEXT);
-CREATE TABLE wake_schedule(hour INTEGER PRIMARY KEY, next_wake_at INTEGER);
-CREATE TABLE credentials(key_id TEXT PRIMARY KEY, provider TEXT, access_token TEXT,
-    refresh_token TEXT, expires_at INTEGER, subscription_type TEXT, source_file TEXT,
-    imported_at INTEGER, updated_at INTEGER);
-CREATE TABLE api_keys(key_id TEXT PRIMARY KEY, provider TEXT, api_key TEXT, imported_at INTEGER,
-    updated_at INTEGER);
+LEGACY = (
+    legacy.TABLES
+    + """
 INSERT INTO messages VALUES('m', 't', 0, 'user', '[]', 1);
 INSERT INTO tabs VALUES('t', 'Old', 'k', 'm', NULL, 'idle', 1, 0, 1, 1);
 INSERT INTO settings VALUES('theme', 'dark'), ('odd', NULL);
@@ -40,6 +30,7 @@ INSERT INTO wake_schedule VALUES(7, 9);
 INSERT INTO credentials VALUES('k', 'p', 'a', 'r', 1, 's', 'f', 2, 3);
 INSERT INTO api_keys VALUES('k', 'p', 'x', 1, 2);
 """
+)
 KEPT = ("settings", "usage_cache", "wake_schedule", "credentials", "api_keys")
 
 
