@@ -114,6 +114,7 @@ class Layers:
             commands=runtime.commands,
             catalogue=runtime.catalogue,
             reader=runtime.reader,
+            search=runtime.search,
             hub=runtime.hub,
             access=runtime.access,
             unlocking=self._unlocking_now(),

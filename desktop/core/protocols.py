@@ -14,6 +14,7 @@ from desktop.core.permissions import Answer, PermissionMode, Rule
 from desktop.core.records import (
     Branch,
     CatalogueView,
+    FoundRows,
     Page,
     Project,
     Receipt,
@@ -116,6 +117,13 @@ class Search(Protocol):
         """The newest hits older than `place`; conversations in the bin are left out.
 
         Cancelling it stops the search.
+        """
+        ...
+
+    async def within(self, tab_id: str, text: str, *, place: int | None = None) -> FoundRows:
+        """A piece of one conversation, looked through letter by letter in any case of letters.
+
+        Begins at the newest row, or goes on at a `place` that the piece before gave.
         """
         ...
 

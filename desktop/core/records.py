@@ -235,3 +235,14 @@ class SearchPage:
 
     hits: tuple[SearchHit, ...] = ()
     next: SearchPlace | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class FoundRows:
+    """Rows of one conversation that hold a text, by seq, the newest first.
+
+    With a `next` there may be more, even where none was found: the look goes on there.
+    """
+
+    seqs: tuple[int, ...] = ()
+    next: int | None = None

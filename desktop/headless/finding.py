@@ -11,14 +11,18 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
+from typing import TypeVar
 
 from desktop.core.chunks import Role, Type
 from desktop.core.errors import StoreError
-from desktop.core.records import SearchHit, SearchPage, SearchPlace, Tab
+from desktop.core.records import FoundRows, SearchHit, SearchPage, SearchPlace, Tab
 from desktop.store import jsonl_search, search
 from desktop.store.jsonl_search import Sought
 from desktop.store.lanes import CLOSED
 from desktop.store.log import Log
+from desktop.store.searching_within import Wanted
+
+T = TypeVar("T")
 
 _END = -1  # as a file's ordinal: from its end
 
@@ -66,6 +70,18 @@ class Finder:
             return await self._look(sought, place, await self.files(workspace_id))
         finally:
             stop.set()  # of one that was cancelled
+
+    async def within(self, tab_id: str, text: str, *, place: int | None = None) -> FoundRows:
+        home = (await self._log.homes.elsewhere()).get(tab_id)
+        if home is None or home.folder is None:
+            return await self._log.search.within(tab_id, text, place=place)
+        wanted = Wanted.of(text)
+        if wanted is None:
+            return FoundRows()
+        path = home.folder / f"{tab_id}.jsonl"
+        return await self._run(
+            partial(jsonl_search.look_within, path, tab_id, wanted, before=place)
+        )
 
     async def files(self, workspace_id: int | None = None) -> Sequence[FileOf]:
         """The conversations that are kept as files, the one with the newest message first."""
@@ -121,7 +137,7 @@ class Finder:
             after if hits.before is None else SearchPlace(hits.before, file=file.tab.id),
         )
 
-    async def _run(self, look: Callable[[], jsonl_search.Hits]) -> jsonl_search.Hits:
+    async def _run(self, look: Callable[[], T]) -> T:
         try:
             return await asyncio.wrap_future(self._thread.submit(look))
         except RuntimeError as error:

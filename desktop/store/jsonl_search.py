@@ -11,10 +11,12 @@ from pathlib import Path
 from typing import BinaryIO
 
 from desktop.core.chunks import LogChunk, Role, Type
+from desktop.core.records import FoundRows
 from desktop.store import failures
 from desktop.store.codec import search_text
 from desktop.store.jsonl_lines import read_line
 from desktop.store.search import Found, Query, holding, matching
+from desktop.store.searching_within import Wanted
 
 # What one look reads at most, unless a single line is longer.
 SLICE_BYTES = 4 * 1024 * 1024
@@ -62,6 +64,23 @@ def look(path: Path, session_id: str, sought: Sought, *, before: int | None) -> 
         found = found[: sought.limit]
         place = found[-1].key
     return Hits(tuple((rows[one.key], one) for one in found), place or None)
+
+
+def look_within(path: Path, session_id: str, wanted: Wanted, *, before: int | None) -> FoundRows:
+    """As `look`, for a text as it stands; the place is a byte. Raises StoreError."""
+    seqs: list[int] = []
+    with failures.told(path), path.open("rb") as file:
+        end = file.seek(0, 2) if before is None else before
+        place = end
+        for place, row in _rows_before(file, end, session_id, is_end=before is None):
+            text = search_text(row.data) if row is not None else None
+            if row is not None and text is not None and wanted.stands_in(text):
+                seqs.append(row.seq)
+            if end - place >= SLICE_BYTES:
+                break
+        else:
+            place = 0
+    return FoundRows(tuple(seqs), place or None)
 
 
 def _found(sought: Sought, texts: dict[int, str]) -> list[Found]:

@@ -18,9 +18,10 @@ from typing import Any
 from sqlalchemy import Connection
 
 from desktop.core.chunks import Role, Type
-from desktop.core.records import SearchHit, SearchPage, SearchPlace
+from desktop.core.records import FoundRows, SearchHit, SearchPage, SearchPlace
 from desktop.store.branches import stand_in
 from desktop.store.lanes import Lanes
+from desktop.store.searching_within import Wanted, look
 
 # Longer queries are cut: a row that matches the whole matches its beginning.
 QUERY_CAP = 8_000
@@ -125,6 +126,14 @@ class SqlSearch:
         only = _filter(workspace_id, role, type_)
         return await self._lanes.search(
             partial(read_hits, query=query, limit=limit, place=place, only=only)
+        )
+
+    async def within(self, tab_id: str, text: str, *, place: int | None = None) -> FoundRows:
+        wanted = Wanted.of(text)
+        if wanted is None:
+            return FoundRows()
+        return await self._lanes.search(
+            partial(look, tab_id=tab_id, wanted=wanted, end=_NO_END if place is None else place)
         )
 
 

@@ -23,6 +23,8 @@ from desktop.ui.banner import Banner
 from desktop.ui.branching import Branching
 from desktop.ui.composer import Composer
 from desktop.ui.doors import Doors
+from desktop.ui.find_bar import FindBar
+from desktop.ui.finding import Finding
 from desktop.ui.notice_bar import NoticeBar
 from desktop.ui.permission_bar import PermissionBar
 from desktop.ui.queue_bar import QueueBar
@@ -71,6 +73,10 @@ class ConversationPage(QWidget):
         self.queue_bar = QueueBar(theme, self)
         self.activity = ActivityLine(now_ms, self)
         self.banner = Banner(theme, self)
+        self.find_bar = FindBar(theme, self)
+        self.finding = Finding(
+            tab_id, search=doors.search, tasks=tasks, view=pane.view, bar=self.find_bar
+        )
         self.edit_bar = NoticeBar(
             theme, name="editBar", act=self.tr("Cancel"), closable=False, parent=self
         )
@@ -156,6 +162,7 @@ class ConversationPage(QWidget):
     def close_page(self) -> None:
         """Ends everything of the page; the conversation itself goes on."""
         self._is_gone = True
+        self.finding.close()
         self.branching.close()
         self._unsubscribe()
         self._look_again.stop()
@@ -306,6 +313,7 @@ class ConversationPage(QWidget):
         column.setContentsMargins(0, 0, 0, 0)
         column.setSpacing(0)
         column.addWidget(self.banner)
+        column.addWidget(self.find_bar)
         column.addWidget(self.pane, 1)
         foot = QHBoxLayout()
         # As far from the right as the transcript's column, whose scroll bar always has its place.

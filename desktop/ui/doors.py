@@ -7,7 +7,7 @@ from PySide6.QtWidgets import QDialog, QWidget
 
 from desktop.core.access import Access
 from desktop.core.backups import BackupState
-from desktop.core.protocols import Catalogue, Commands, LogReader
+from desktop.core.protocols import Catalogue, Commands, LogReader, Search
 from desktop.core.records import Storage
 from desktop.feed.hub import Hub
 from desktop.ui.sidebar_list import ConversationList
@@ -34,6 +34,7 @@ class Doors:
     commands: Commands
     catalogue: Catalogue
     reader: LogReader
+    search: Search
     hub: Hub
     access: Access
     unlocking: Unlocking

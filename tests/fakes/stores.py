@@ -18,6 +18,7 @@ from desktop.core.permissions import Rule
 from desktop.core.records import (
     Branch,
     CatalogueView,
+    FoundRows,
     Page,
     Project,
     Receipt,
@@ -313,6 +314,12 @@ class MemorySearch:
         hits = tuple(found[: max(limit, 0)])
         has_more = 0 < len(hits) < len(found)
         return SearchPage(hits, SearchPlace(hits[-1].ordinal) if has_more else None)
+
+    async def within(self, tab_id: str, text: str, *, place: int | None = None) -> FoundRows:
+        wanted = text.casefold()
+        rows = self._log.chunks(tab_id) if wanted.strip() and place is None else ()
+        texts = {row.seq: (search_text(row.data) or "").casefold() for row in rows}
+        return FoundRows(tuple(seq for seq in sorted(texts, reverse=True) if wanted in texts[seq]))
 
     def _hits(self, held: Conversation, words: Sequence[str]) -> Iterator[SearchHit]:
         for chunk in held.chunks:

@@ -9,10 +9,11 @@ from dataclasses import dataclass
 from PySide6.QtCore import QPointF, QRectF
 from PySide6.QtGui import QPainter, QPen
 
-from desktop.core.groups import Row
+from desktop.core.groups import Row, call_of
 from desktop.ui.theme import Theme
 from desktop.ui.transcript.anchor import Placed
 from desktop.ui.transcript.boxes import Box, Fold, Maker
+from desktop.ui.transcript.finds import Finds
 from desktop.ui.transcript.frame import Frame
 from desktop.ui.transcript.marking import Marking
 from desktop.ui.transcript.model import TranscriptModel
@@ -78,6 +79,8 @@ class Page:
             followed=listener.followed,
             laid_out=listener.laid_out,
         )
+        self.finds = Finds()
+        self._sought: int | None = None
         self.marking = Marking(rows, self.shelf.box, changed=listener.marked)
 
     @property
@@ -91,6 +94,9 @@ class Page:
 
     def settle(self) -> None:
         """Lets go of boxes far away, and asks for the rows that will be seen next."""
+        if self._sought is not None and self.rows.scope.window.holds(self._sought):
+            self._show_sought(self._sought)
+            return
         self.hold()
         self.shelf.drop_far(self.position.seen)
         self._paging.fetch(self.position)
@@ -98,6 +104,30 @@ class Page:
     def hold(self) -> None:
         """What is on the screen and the ends of the selection must not be evicted."""
         self._paging.pin(self.position.seen | self.marking.ids)
+
+    def seek(self, seq: int) -> None:
+        """To the row of this seq and the text in it that is looked for, once it is loaded."""
+        self._sought = seq
+        self.position.jump(seq)
+
+    def _show_sought(self, seq: int) -> None:
+        """A result is seen in the card of its call, which is unfolded for it."""
+        self._sought = None
+        at = self.rows.place_of_seq(seq)
+        row = self.rows.row(at) if at is not None else None
+        if row is None:
+            return
+        owner = self.rows.relations().calls.get(call_of(row) or "")
+        card = self.rows.place(owner) if owner and not self.rows.takes_space(row) else None
+        shown = self.rows.row(card) if card is not None else row
+        found = self.finds.first_y(self.shelf.box(shown))
+        if found is None and self.shelf.fold_of(shown) != "all":
+            self.shelf.set_fold(shown.id, "open")
+            found = self.finds.first_y(self.shelf.box(shown))
+        place = self.rows.place(shown.id)
+        if place is not None:
+            above = (found or 0) - self.frame.height // 3 if found else 0
+            self.position.jump(self.rows.seq_of(place), max(above, 0))
 
     # What changes how everything looks
 
@@ -217,6 +247,7 @@ class Page:
             try:
                 painter.translate(left, one.y)
                 marked = self.marking.part_of(row, box)
+                self.finds.mark(box)
                 box.paint(painter, clip.translated(-left, -one.y), theme, marked)
                 if row.id == ringed:
                     _paint_ring(painter, box, theme)

@@ -164,6 +164,9 @@ class TextPiece(Piece):
         self._paper = paper
         self._document = document
         self.has_grounds = False
+        # Stretches that hold a text that is looked for, and what they were found for.
+        self.found: Sequence[tuple[int, int]] = ()
+        self.found_key: tuple[str, int] = ("", 0)
 
     @property
     def document(self) -> QTextDocument:
@@ -184,22 +187,27 @@ class TextPiece(Piece):
         context = QAbstractTextDocumentLayout.PaintContext()
         context.palette.setColor(QPalette.ColorRole.Text, self._paper.colour)
         context.clip = clip
+        chosen = [self._marking(one, "accent", "on_accent") for one in self.found]
         if marked is not None:
-            context.selections = [self._marking(marked)]
+            chosen.append(self._marking(marked, "selection", "on_selection"))
+        if chosen:
+            context.selections = chosen
         painter.setClipRect(clip, Qt.ClipOperation.IntersectClip)
         if self.has_grounds:
             self._paint_grounds(painter, clip)
         self._document.documentLayout().draw(painter, context)
 
-    def _marking(self, marked: tuple[int, int]) -> QAbstractTextDocumentLayout.Selection:
+    def _marking(
+        self, marked: tuple[int, int], ground: str, letter: str
+    ) -> QAbstractTextDocumentLayout.Selection:
         selection = QAbstractTextDocumentLayout.Selection()
         cursor = QTextCursor(self._document)
         last = self._document.characterCount() - 1
         cursor.setPosition(min(marked[0], last))
         cursor.setPosition(min(marked[1], last), QTextCursor.MoveMode.KeepAnchor)
         letters = QTextCharFormat()
-        letters.setBackground(self._paper.theme.color("selection"))
-        letters.setForeground(self._paper.theme.color("on_selection"))
+        letters.setBackground(self._paper.theme.color(ground))
+        letters.setForeground(self._paper.theme.color(letter))
         selection.cursor = cursor  # pyright: ignore[reportAttributeAccessIssue]
         selection.format = letters  # pyright: ignore[reportAttributeAccessIssue]
         return selection
@@ -235,6 +243,13 @@ class TextPiece(Piece):
             left = level * self._document.indentWidth()
             bar = QRectF(left, top, theme.measures.focus_ring, bottom - top)
             painter.fillRect(bar, theme.color("border"))
+
+    def top_of(self, place: int) -> int:
+        """Where the line of a character begins, in the piece."""
+        block = self._document.findBlock(place)
+        area = self._document.documentLayout().blockBoundingRect(block)
+        line = block.layout().lineForTextPosition(place - block.position())
+        return self.above + round(area.top() + (line.y() if line.isValid() else 0))
 
     def hit(self, x: float, y: float) -> Hit | None:
         point = QPointF(x - self.left, y - self.above)

@@ -218,6 +218,17 @@ class TranscriptView(QListView):
         if self._page is not None:
             self._page.position.jump(seq, offset)
 
+    def show_found(self, text: str) -> None:
+        """Marks a text wherever it is seen; an empty one marks nothing."""
+        if self._page is not None:
+            self._page.finds.text = text
+        self.viewport().update()
+
+    def seek(self, seq: int) -> None:
+        """Shows the row of this seq, unfolded where the text that is looked for is folded away."""
+        if self._page is not None:
+            self._page.seek(seq)
+
     def scroll_by(self, pixels: int) -> None:
         """Moves down (or up, when negative). The smallest move up ends following."""
         if self._page is not None:
@@ -250,6 +261,12 @@ class TranscriptView(QListView):
         point = point_near(page, self.points, self._ringed()) if page is not None else None
         if point is not None:
             self._switch(point, step)
+
+    @property
+    def last_seen(self) -> int:
+        """The seq of the last row on the screen; 0 where none is."""
+        placed = self.layout_now.placed
+        return self._page.rows.seq_of(placed[-1].row) if self._page and placed else 0
 
     def state_at(self, seq: int) -> ViewState:
         """The place for another conversation that shares the rows before `seq`: there, that row

@@ -1,0 +1,48 @@
+"""The text that is looked for, marked in what is drawn, in any case of its letters.
+
+Only boxes that are painted or jumped to are looked at; a piece is looked through again when its
+text has grown.
+"""
+
+from PySide6.QtGui import QTextCursor, QTextDocument
+
+from desktop.ui.transcript.boxes import Box
+from desktop.ui.transcript.pieces import TextPiece
+
+MOST = 500  # marks in one piece
+
+
+class Finds:
+    """What is marked; nothing where `text` is empty."""
+
+    def __init__(self) -> None:
+        self.text = ""
+
+    def mark(self, box: Box) -> None:
+        """Sets the marks of a box that is about to be painted."""
+        for piece in box.pieces:
+            if isinstance(piece, TextPiece):
+                key = (self.text, piece.document.characterCount())
+                if piece.found_key != key:
+                    piece.found_key = key
+                    piece.found = self._in(piece.document) if self.text else ()
+
+    def first_y(self, box: Box) -> int | None:
+        """Where in a box the text is first seen; None where it is not."""
+        self.mark(box)
+        for piece in box.pieces:
+            if isinstance(piece, TextPiece) and piece.found:
+                return piece.y + piece.top_of(piece.found[0][0])
+        return None
+
+    def _in(self, document: QTextDocument) -> tuple[tuple[int, int], ...]:
+        found: list[tuple[int, int]] = []
+        cursor = document.find(self.text, 0)
+        while not cursor.isNull() and len(found) < MOST:
+            found.append(_span(cursor))
+            cursor = document.find(self.text, cursor)
+        return tuple(found)
+
+
+def _span(cursor: QTextCursor) -> tuple[int, int]:
+    return cursor.selectionStart(), cursor.selectionEnd()
