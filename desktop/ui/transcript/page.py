@@ -17,7 +17,7 @@ from desktop.ui.transcript.frame import Frame
 from desktop.ui.transcript.marking import Marking
 from desktop.ui.transcript.model import TranscriptModel
 from desktop.ui.transcript.paging import Paging
-from desktop.ui.transcript.pieces import Hit
+from desktop.ui.transcript.pieces import Hit, Piece
 from desktop.ui.transcript.position import Position, ViewState
 from desktop.ui.transcript.selection import Place
 from desktop.ui.transcript.shelf import Shelf
@@ -180,7 +180,12 @@ class Page:
         found, frame = self.found_at(at.y()), self.frame
         if found is None or not frame.left <= at.x() < frame.left + frame.width:
             return None
-        return found.box.hit(at.x() - frame.left, at.y() - found.y)
+        return found.box.hit(at.x() - frame.left, at.y() - found.y, seen_from=max(0, -found.y))
+
+    def piece_at(self, at: QPointF) -> Piece | None:
+        """The part of a row under a point of the screen."""
+        found = self.found_at(at.y())
+        return found.box.piece_at(at.y() - found.y) if found is not None else None
 
     def place_at(self, at: QPointF) -> Place | None:
         """The place in the text nearest to a point of the screen."""
@@ -217,7 +222,8 @@ class Page:
             try:
                 painter.translate(left, one.y)
                 marked = self.marking.part_of(row, box)
-                box.paint(painter, clip.translated(-left, -one.y), theme, marked)
+                area = clip.translated(-left, -one.y)
+                box.paint(painter, area, theme, marked, seen_from=max(0, -one.y))
                 if row.id == ringed:
                     _paint_ring(painter, box, theme)
             finally:

@@ -10,8 +10,10 @@ from PySide6.QtGui import QTextFormat
 from PySide6.QtWidgets import QApplication
 
 from desktop.ui.theme import theme_for
-from desktop.ui.transcript.markdown import MarkdownWriter, parser
-from desktop.ui.transcript.pieces import CodePiece, Paper, Piece, TextPiece
+from desktop.ui.transcript.code_piece import CodePiece
+from desktop.ui.transcript.markdown.grammar import Block, Grammar, Names
+from desktop.ui.transcript.markdown.writer import MarkdownWriter
+from desktop.ui.transcript.pieces import Paper, Piece, TextPiece
 
 SHARED = Path(__file__).parents[4] / "shared" / "data" / "markdown" / "commonmark.json"
 
@@ -64,14 +66,14 @@ def shape(pieces: list[Piece]) -> list[tuple[str, ...]]:
 
 
 def whole(paper: Paper, text: str) -> list[tuple[str, ...]]:
-    writer = MarkdownWriter(paper, parser())
+    writer = MarkdownWriter(paper, Grammar())
     writer.write(text, finished=True)
     return shape(list(writer.pieces))
 
 
 def streamed(paper: Paper, text: str, sizes: list[int]) -> MarkdownWriter:
     """Writes the text in parts, checking on the way that what is finished never changes."""
-    writer = MarkdownWriter(paper, parser())
+    writer = MarkdownWriter(paper, Grammar())
     at, number = 0, 0
     finished: list[tuple[str, ...]] = []
     while at < len(text):
@@ -100,7 +102,7 @@ def test_all_examples_of_the_specification_stream_to_the_same_end(paper: Paper) 
     """F-R05: no exception on any prefix either."""
     for example in json.loads(SHARED.read_text(encoding="utf-8")):
         text = example["markdown"]
-        writer = MarkdownWriter(paper, parser())
+        writer = MarkdownWriter(paper, Grammar())
         for at in range(1, len(text) + 1):
             writer.write(text[:at], finished=False)
         writer.write(text, finished=True)
@@ -127,7 +129,7 @@ def test_any_lines_in_any_parts_stream_to_the_same_end(lines: list[str], sizes: 
     assert isinstance(app, QApplication)
     paper = Paper(theme_for("light", app.palette()))
     text = "\n".join(lines)
-    writer = MarkdownWriter(paper, parser())
+    writer = MarkdownWriter(paper, Grammar())
     at, number = 0, 0
     while at < len(text):
         at += sizes[number % len(sizes)]
@@ -141,7 +143,7 @@ def test_the_cost_of_more_text_does_not_grow_with_the_text(paper: Paper) -> None
     """U03: counted in blocks made, not in time."""
 
     def blocks_made(paragraphs: int) -> int:
-        writer = MarkdownWriter(paper, parser())
+        writer = MarkdownWriter(paper, Grammar())
         text = ""
         for number in range(paragraphs):
             text += (
@@ -154,7 +156,7 @@ def test_the_cost_of_more_text_does_not_grow_with_the_text(paper: Paper) -> None
 
 
 def test_an_open_fence_only_grows(paper: Paper) -> None:
-    writer = MarkdownWriter(paper, parser())
+    writer = MarkdownWriter(paper, Grammar())
     text = "```python\n"
     writer.write(text, finished=False)
     made = writer.renders
@@ -168,7 +170,7 @@ def test_an_open_fence_only_grows(paper: Paper) -> None:
 
 def test_a_long_block_of_code_is_cut_and_copied_whole(paper: Paper) -> None:
     code = "".join(f"line {number}\n" for number in range(1_000))
-    writer = MarkdownWriter(paper, parser())
+    writer = MarkdownWriter(paper, Grammar())
     writer.write(f"```\n{code}```\n", finished=True)
     pieces = [piece for piece in writer.pieces if isinstance(piece, CodePiece)]
     assert len(pieces) == 4
@@ -180,7 +182,7 @@ def test_pictures_are_never_loaded_and_html_is_text(paper: Paper, tmp_path: Path
     """U39"""
     picture = tmp_path / "a.png"
     picture.write_bytes(b"not read")
-    writer = MarkdownWriter(paper, parser())
+    writer = MarkdownWriter(paper, Grammar())
     writer.write(f"![cat]({picture.as_uri()}) <img src='x'>\n\n<b>bold</b>", finished=True)
     text = " ".join(line[1] for line in shape(list(writer.pieces)))
     assert text == "[picture: cat] <img src='x'> <b>bold</b>"
@@ -210,7 +212,7 @@ def test_only_web_and_mail_addresses_are_links(paper: Paper) -> None:
 )
 def test_what_would_take_long_is_shown_plainly_and_whole(paper: Paper, text: str) -> None:
     """U03"""
-    writer = MarkdownWriter(paper, parser())
+    writer = MarkdownWriter(paper, Grammar())
     writer.write(text, finished=True)
     shown = "".join(line[1] for line in shape(list(writer.pieces)))
     assert shown.replace("\n", "") == text.replace("\n", "")
@@ -224,11 +226,14 @@ def test_numbers_of_a_list_go_on_where_they_begin(paper: Paper) -> None:
 
 def test_a_block_that_never_ends_is_looked_at_less_and_less(paper: Paper) -> None:
     """F-R03: a list of thousands of lines, one delta a line."""
-    markdown = parser()
-    writer = MarkdownWriter(paper, markdown)
     looks: list[int] = []
-    parse = markdown.parse
-    markdown.parse = lambda text, env: looks.append(len(text)) or parse(text, env)  # type: ignore[method-assign]
+
+    class Watched(Grammar):
+        def blocks(self, text: str, names: Names) -> list[Block]:
+            looks.append(len(text))
+            return super().blocks(text, names)
+
+    writer = MarkdownWriter(paper, Watched())
     text = ""
     for number in range(1_500):
         text += f"- item number {number} of a long list\n"
