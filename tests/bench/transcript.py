@@ -119,7 +119,9 @@ def _starter(
 
 def delta(theme: Theme, size: int, part: str = BLOCK) -> float:
     """Median seconds from one more delta to the painted end, of an answer of this size."""
-    maker = Maker(theme, MarkdownRenderer(Highlighter(lambda work, name: work.close())), int)
+    maker = Maker(
+        theme, MarkdownRenderer(Highlighter(lambda work, name: work.close())), lambda: None
+    )
     block = OpenBlock(Opened("b", "t", 0, "assistant", "text"))
     row = OpenRow(block)
     block.parts.append("Begin.\n\n")

@@ -10,7 +10,6 @@ import re
 from bisect import bisect_right
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
-from itertools import islice
 from typing import Literal, assert_never
 
 from PySide6.QtCore import QRectF, Qt
@@ -29,7 +28,7 @@ from desktop.core.chunks import (
 )
 from desktop.core.groups import OpenRow, Row
 from desktop.ui.theme import Theme
-from desktop.ui.transcript.code_piece import CodePiece
+from desktop.ui.transcript.code_piece import Code, CodePiece
 from desktop.ui.transcript.diff import Diff, Line, diff_of
 from desktop.ui.transcript.lane import Lane, lane_of
 from desktop.ui.transcript.phrases import (
@@ -59,6 +58,7 @@ from desktop.ui.transcript.pieces import (
     ink,
     plain_pieces,
 )
+from desktop.ui.transcript.wide import Slide, WidePiece
 from desktop.ui.transcript.writing import Renderer, Writer
 from desktop.ui.words import size
 
@@ -133,7 +133,7 @@ class Box:
         if self.settled:
             last = self.pieces[self.settled - 1]
             y = last.y + last.height
-        for piece in islice(self.pieces, self.settled, None):
+        for piece in self.pieces[self.settled :]:
             piece.lay_out(width)
             piece.y = y
             y += piece.height
@@ -144,7 +144,7 @@ class Box:
     def _settle(self, count: int) -> None:
         if count < self.settled:
             self.settled = self._settled_documents = 0
-        self._settled_documents += _documents(islice(self.pieces, self.settled, count))
+        self._settled_documents += _documents(self.pieces[self.settled : count])
         self.settled = count
 
     def _make_room(self, lane: Lane, width: int) -> None:
@@ -155,7 +155,7 @@ class Box:
 
     @property
     def documents(self) -> int:
-        return self._settled_documents + _documents(islice(self.pieces, self.settled, None))
+        return self._settled_documents + _documents(self.pieces[self.settled :])
 
     def paint(
         self,
@@ -171,7 +171,8 @@ class Box:
         for panel in self.panels:
             self._paint_panel(painter, panel, theme)
         first = max(0, self._number_at(clip.top()))
-        for number, piece in enumerate(islice(self.pieces, first, None), first):
+        for number in range(first, len(self.pieces)):
+            piece = self.pieces[number]
             if piece.y > clip.bottom():
                 break
             painter.save()
@@ -207,6 +208,18 @@ class Box:
         number = self._number_at(y)
         piece = self.pieces[number] if number >= 0 else None
         return piece if piece is not None and y < piece.y + piece.height else None
+
+    def codes(self) -> list[Code]:
+        """Its blocks of code, in order."""
+        if self.writer is not None:
+            self._settle(0)
+            self.pieces = list(self.writer.pieces)
+        return [one.code for one in self.pieces if isinstance(one, CodePiece) and one.first]
+
+    def slides(self) -> list[Slide]:
+        """What of it scrolls sideways."""
+        found = [one.slide for one in self.pieces if isinstance(one, WidePiece)]
+        return [one for one in dict.fromkeys(found) if one.reach]
 
     def hit(self, x: float, y: float, *, seen_from: int = 0) -> Hit | None:
         stuck = self._stuck_head(seen_from)
@@ -263,7 +276,7 @@ class Box:
     def text_between(self, start: Spot, end: Spot) -> str:
         """The plain text of a stretch, a line break between pieces."""
         parts: list[str] = []
-        for number, piece in enumerate(islice(self.pieces, start[0], end[0] + 1), start[0]):
+        for number, piece in enumerate(self.pieces[start[0] : end[0] + 1], start[0]):
             if piece.document is None:
                 continue
             part = _part((start, end), number, piece)

@@ -13,6 +13,7 @@ from desktop.core.groups import Row
 from desktop.ui.theme import Theme
 from desktop.ui.transcript.anchor import Placed
 from desktop.ui.transcript.boxes import Box, Fold, Maker
+from desktop.ui.transcript.code_piece import Code
 from desktop.ui.transcript.frame import Frame
 from desktop.ui.transcript.marking import Marking
 from desktop.ui.transcript.model import TranscriptModel
@@ -124,12 +125,22 @@ class Page:
 
     def set_fold(self, id_: str, fold: Fold) -> None:
         """Folds or unfolds. The row stays where it is: only what is below it moves."""
+        self._reshape(id_, lambda: self.shelf.set_fold(id_, fold))
+
+    def toggle_written(self, id_: str) -> None:
+        """Shows the row as it was written, or as it is meant."""
+        self._reshape(id_, lambda: self.shelf.toggle_written(id_))
+
+    def toggle_wrapping(self, id_: str, code: Code) -> None:
+        self._reshape(id_, lambda: self.shelf.toggle_wrapping(id_, code))
+
+    def _reshape(self, id_: str, change: Callable[[], None]) -> None:
         at = self.rows.place(id_)
         if at is None:
             return
         position = self.position
         seen = any(one.row == at for one in position.layout.placed)
-        self.shelf.set_fold(id_, fold)
+        change()
         if seen and position.following and not position.fits_whole:
             # Whoever opens something reads it: the end must not pull it away.
             position.let_go()
