@@ -46,7 +46,7 @@ class Slide:
 
 
 class WidePiece(TextPiece):
-    """Text in a room of its own. `bar_below` is where its bar ends, from the piece's bottom."""
+    """Text in a room of its own. Its bar stands `bar_below` pixels above the piece's bottom."""
 
     def __init__(
         self,
@@ -116,9 +116,10 @@ class TablePiece(WidePiece):
         if self._document.textWidth() != wanted:
             self._document.setTextWidth(wanted)
         size = self._document.size()
-        self.height = self.above + round(size.height())
-        content = math.ceil(size.width())
-        self.slide.fit(room, content if content > room else room)
+        self.slide.fit(room, max(room, math.ceil(size.width())))
+        self.bar_below = theme.space_8
+        below = self.bar_below if self.has_bar else 0
+        self.height = self.above + round(size.height()) + below
 
 
 def _paint_bar(painter: QPainter, area: QRectF, slide: Slide, theme: Theme) -> None:
