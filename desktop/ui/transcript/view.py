@@ -232,6 +232,11 @@ class TranscriptView(QListView):
         if self._page is not None:
             self._page.set_fold(id_, fold)
 
+    def toggle_written(self, id_: str) -> None:
+        """Shows an answer as it was written, or as it is meant again."""
+        if self._page is not None:
+            self._page.toggle_written(id_)
+
     def show_branches(self, branches: Sequence[Branch]) -> None:
         """Where other conversations part from this one."""
         self._overlay.show_branches(branches)
@@ -545,7 +550,7 @@ class TranscriptView(QListView):
             select_all=self.selectAll,
             code=self._code_acts(page, row.id, code) if row is not None and code else (),
             is_written=page.shelf.is_written(row.id) if row and is_answer(row) else None,
-            toggle_written=lambda: row is not None and page.toggle_written(row.id),
+            toggle_written=lambda: row is not None and self.toggle_written(row.id),
         )
 
     def _code_acts(
