@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from PySide6.QtCore import QPointF, QRectF, Qt
-from PySide6.QtGui import QFontMetricsF, QPainter, QTextLayout, QTextOption
+from PySide6.QtGui import QFontMetricsF, QPainter, QTextCursor, QTextLayout, QTextOption
 
 from desktop.ui.theme import Theme
 from desktop.ui.transcript.phrases import say
@@ -19,6 +19,7 @@ from desktop.ui.transcript.pieces import (
     HitKind,
     Paper,
     Span,
+    code_block,
     fill_panel,
     ink,
 )
@@ -30,7 +31,7 @@ from desktop.ui.visible import visible
 class Code:
     """A block of code as it is copied and coloured, whatever pieces it is drawn in.
 
-    `column` is how long its last line is on the screen, in letters.
+    `column` is how long its last line is on the screen, in letters; `indent` is in pixels.
     """
 
     language: str = ""
@@ -39,6 +40,7 @@ class Code:
     wrapped: bool = False
     slide: Slide = field(default_factory=Slide)
     column: int = 0
+    indent: int = 0
 
     @property
     def text(self) -> str:
@@ -51,8 +53,9 @@ class CodePiece(WidePiece):
     def __init__(self, paper: Paper, code: Code, *, first: bool = True) -> None:
         theme = paper.theme
         document = Document(paper, theme.mono(), anywhere=True)
+        QTextCursor(document).setBlockFormat(code_block(theme))
         pad = theme.space_12
-        super().__init__(paper, document, slide=code.slide, left=pad, right=pad)
+        super().__init__(paper, document, slide=code.slide, left=code.indent + pad, right=pad)
         self.code = code
         self.first = first
         self.last = True
@@ -97,7 +100,9 @@ class CodePiece(WidePiece):
 
     @property
     def _box(self) -> QRectF:
-        return QRectF(0, 0, self.width, self.height - (self.bar_below if self.last else 0))
+        below = self.bar_below if self.last else 0
+        indent = self.code.indent
+        return QRectF(indent, 0, self.width - indent, self.height - below)
 
     def paint(self, painter: QPainter, clip: QRectF, marked: tuple[int, int] | None) -> None:
         theme = self._paper.theme
@@ -119,7 +124,7 @@ class CodePiece(WidePiece):
     def paint_head(self, painter: QPainter) -> None:
         """The head alone, over the lines: it stays while the block scrolls under it."""
         theme = self._paper.theme
-        area = QRectF(0, 0, self.width, self.head)
+        area = QRectF(self.code.indent, 0, self.width - self.code.indent, self.head)
         painter.fillRect(area, theme.color("code"))
         painter.setPen(theme.color("border"))
         painter.drawRect(area.adjusted(0.5, -0.5, -0.5, -0.5))
@@ -135,7 +140,7 @@ class CodePiece(WidePiece):
             painter.drawText(area, Qt.AlignmentFlag.AlignCenter, words)
             left = min(left, area.left())
         painter.setPen(theme.color("muted"))
-        room = QRectF(theme.space_12, 0, max(0.0, left - theme.space_12), self.head)
+        room = QRectF(self.left, 0, max(0.0, left - self.left), self.head)
         language = visible(self.code.language) or say("Text")
         elided = QFontMetricsF(font).elidedText(language, Qt.TextElideMode.ElideRight, room.width())
         painter.drawText(room, Qt.AlignmentFlag.AlignVCenter, elided)

@@ -60,6 +60,7 @@ class WidePiece(TextPiece):
         super().__init__(paper, document, left=left, right=right)
         self.slide = slide
         self.bar_below = 0
+        self.quoted = 0
 
     @property
     def room(self) -> int:
@@ -79,8 +80,17 @@ class WidePiece(TextPiece):
             super().paint(painter, clip.intersected(seen).translated(at, 0), marked)
         finally:
             painter.restore()
+        self._paint_quoting(painter)
         if self.has_bar:
             _paint_bar(painter, self._bar, self.slide, self._paper.theme)
+
+    def _paint_quoting(self, painter: QPainter) -> None:
+        """It stands in a quote: the quote's bars go on beside it."""
+        theme = self._paper.theme
+        for level in range(self.quoted):
+            left = level * self._document.indentWidth()
+            bar = QRectF(left, 0, theme.measures.focus_ring, self.height)
+            painter.fillRect(bar, theme.color("border"))
 
     @property
     def _bar(self) -> QRectF:
@@ -99,8 +109,10 @@ class WidePiece(TextPiece):
 class TablePiece(WidePiece):
     """One table. It is squeezed to the column while its columns stay readable."""
 
-    def __init__(self, paper: Paper, document: QTextDocument, columns: int) -> None:
-        super().__init__(paper, document, slide=Slide())
+    def __init__(
+        self, paper: Paper, document: QTextDocument, columns: int, *, left: int = 0
+    ) -> None:
+        super().__init__(paper, document, slide=Slide(), left=left)
         self._columns = columns
         self._natural = 0
 

@@ -32,7 +32,7 @@ def browser() -> Iterator[Browser]:
     made = Browser()
     schemes = ("http", "https", "mailto", "file")
     for scheme in schemes:
-        QDesktopServices.setUrlHandler(scheme, made, "open")
+        QDesktopServices.setUrlHandler(scheme, made, b"open")
     yield made
     for scheme in schemes:
         QDesktopServices.unsetUrlHandler(scheme)

@@ -10,9 +10,9 @@ CODE_LINES = 300
 LINE_LIMIT = 5_000
 
 
-def code_pieces(paper: Paper, text: str, language: str) -> list[CodePiece]:
-    """A finished block of code; a long one in pieces of CODE_LINES lines."""
-    code = Code(language)
+def code_pieces(paper: Paper, text: str, language: str, indent: int = 0) -> list[CodePiece]:
+    """A finished block of code, so many pixels to the right; a long one in pieces of CODE_LINES."""
+    code = Code(language, indent=indent)
     code.pieces.append(CodePiece(paper, code))
     grow_code(paper, code, text)
     finish_code(code)
@@ -22,7 +22,7 @@ def code_pieces(paper: Paper, text: str, language: str) -> list[CodePiece]:
 def grow_code(paper: Paper, code: Code, more: str) -> None:
     """Appends to the last piece, and begins another where it is full."""
     code.parts.append(more)
-    cursor = _writing_at_end(paper, code)
+    cursor = _writing_at_end(code)
     for number, line in enumerate(more.split("\n")):
         if number:
             cursor = _new_line(paper, code, cursor)
@@ -36,13 +36,11 @@ def grow_code(paper: Paper, code: Code, more: str) -> None:
     cursor.endEditBlock()
 
 
-def _writing_at_end(paper: Paper, code: Code) -> QTextCursor:
+def _writing_at_end(code: Code) -> QTextCursor:
     """A cursor at the end whose changes are laid out once, at its `endEditBlock`."""
     cursor = QTextCursor(code.pieces[-1].document)
     cursor.beginEditBlock()
     cursor.movePosition(QTextCursor.MoveOperation.End)
-    if not cursor.blockFormat().lineHeight():
-        cursor.setBlockFormat(code_block(paper.theme))
     return cursor
 
 
@@ -55,7 +53,7 @@ def _new_line(paper: Paper, code: Code, cursor: QTextCursor) -> QTextCursor:
     cursor.endEditBlock()
     piece.last = False
     code.pieces.append(CodePiece(paper, code, first=False))
-    return _writing_at_end(paper, code)
+    return _writing_at_end(code)
 
 
 def finish_code(code: Code) -> None:

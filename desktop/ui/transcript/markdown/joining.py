@@ -3,6 +3,7 @@
 A document costs more to have than to fill: a piece of prose takes what follows it until it is full.
 """
 
+import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -52,23 +53,34 @@ class Finished:
     def define(
         self, text: str, names: Sequence[str], make: Callable[[int, int], Sequence[Part]]
     ) -> int:
-        """Makes anew what refers to a name that came after it; where the first such piece is."""
+        """Makes anew what refers to a name that came after it; where the first such piece is, a
+        large number where there is none."""
+        groups, self._parts, self.pieces = _grouped(self._parts), [], []
         late: dict[int, frozenset[str]] = {}
-        parts, self._parts, self.pieces = self._parts, [], []
-        first = len(parts)
-        for at, part in enumerate(parts):
-            if part.known is not None and part.known < len(names):
-                news = late.setdefault(part.known, frozenset(names[part.known :]))
-                if uses(text[part.start : part.end], news):
-                    first = min(first, at)
-                    made = Finished()
-                    made.add(make(part.start, part.end))
-                    self._parts.extend(made._parts)
-                    self.pieces.extend(made.pieces)
-                    continue
-            self._parts.append(part)
-            self.pieces.append(part.piece)
+        first = sys.maxsize
+        for group in groups:
+            known = min((one.known for one in group if one.known is not None), default=len(names))
+            start, end = group[0].start, group[-1].end
+            news = late.setdefault(known, frozenset(names[known:]))
+            if news and uses(text[start:end], news):
+                first = min(first, len(self.pieces))
+                made = Finished()
+                made.add(make(start, end))
+                group = made._parts
+            self._parts.extend(group)
+            self.pieces.extend(one.piece for one in group)
         return first
+
+
+def _grouped(parts: Sequence[Part]) -> list[list[Part]]:
+    """The parts that are made together: a block may be of several, and prose of several blocks."""
+    groups: list[list[Part]] = []
+    for part in parts:
+        if groups and part.start < groups[-1][-1].end:
+            groups[-1].append(part)
+        else:
+            groups.append([part])
+    return groups
 
 
 def _fits(last: Piece, more: Piece) -> bool:

@@ -16,6 +16,7 @@ _SHAPES = (QTextListFormat.Style.ListDisc, QTextListFormat.Style.ListCircle)
 class _List:
     style: QTextListFormat
     made: QTextList | None = None
+    items: int = 0
 
 
 class Lists:
@@ -41,9 +42,16 @@ class Lists:
     def end(self) -> None:
         self._open.pop()
 
+    def turn_over(self) -> None:
+        """What follows stands in another document: the lists begin there anew and count on."""
+        for one in self._open:
+            one.style.setStart(min(one.style.start() + one.items, LAST_NUMBER))
+            one.made, one.items = None, 0
+
     def join(self, cursor: QTextCursor, block: QTextBlockFormat) -> None:
         """Makes the cursor's block an item of the innermost list."""
         current = self._open[-1]
+        current.items += 1
         if current.made is None:
             current.made = cursor.createList(current.style)
         else:

@@ -1,70 +1,100 @@
-"""Paragraphs, headings, lists, quotes and notes: the tokens of one block into a document."""
+"""Paragraphs, headings, lists, quotes and notes: the tokens of one block into pieces.
+
+Code and tables inside are pieces of their own, as they are outside: the text goes on behind them
+on another sheet, in the list and the quote where it was.
+"""
 
 from collections.abc import Sequence
 from typing import cast
 
 from markdown_it.token import Token
-from PySide6.QtGui import QTextBlock, QTextBlockFormat, QTextCursor
+from PySide6.QtGui import QTextBlockFormat, QTextCursor
 
+from desktop.ui.transcript.markdown.code import code_pieces
+from desktop.ui.transcript.markdown.fences import language_of
 from desktop.ui.transcript.markdown.grammar import task_of
 from desktop.ui.transcript.markdown.joining import ProsePiece
 from desktop.ui.transcript.markdown.letters import note_letters, note_words, write_letters
 from desktop.ui.transcript.markdown.lists import DEEPEST, Lists
-from desktop.ui.transcript.markdown.tables import insert_table, shrink, tiny
+from desktop.ui.transcript.markdown.tables import table_piece, tiny
 from desktop.ui.transcript.pieces import (
     GROUND_PROPERTY,
     QUOTE_PROPERTY,
     Document,
     Paper,
-    TextPiece,
+    Piece,
     body_block,
-    code_block,
     ink,
 )
+from desktop.ui.transcript.wide import WidePiece
 
 
-def prose_piece(paper: Paper, tokens: Sequence[Token]) -> TextPiece:
-    """The piece of one top-level block. With a table inside, nothing can be joined to it."""
-    document = Document(paper, paper.theme.font())
-    prose = _Prose(paper, document)
+def prose_pieces(paper: Paper, tokens: Sequence[Token]) -> list[Piece]:
+    """The pieces of one top-level block."""
+    prose = _Prose(paper)
     prose.write(tokens)
-    kind = TextPiece if document.rootFrame().childFrames() else ProsePiece
-    piece = kind(paper, document)
-    piece.has_grounds = prose.grounds
-    return piece
+    return prose.pieces
 
 
 class _Prose:
-    def __init__(self, paper: Paper, document: Document) -> None:
+    def __init__(self, paper: Paper) -> None:
         self._paper = paper
         self._theme = paper.theme
-        self._document = document
-        self._cursor = QTextCursor(document)
-        self._fresh = True
         self._lists = Lists()
         self._item: Token | None = None
         self._note: Token | None = None
         self._quote = 0
         self._letters = [ink(paper.colour, paper.theme.font())]
-        self.grounds = False
+        self.pieces: list[Piece] = []
+        self._begin_sheet()
+
+    def _begin_sheet(self) -> None:
+        self._document = Document(self._paper, self._theme.font())
+        self._cursor = QTextCursor(self._document)
+        self._cursor.beginEditBlock()
+        self._fresh = True
+        self._grounds = self._quote > 0
+        self._lists.turn_over()
+
+    def _end_sheet(self) -> None:
+        self._cursor.endEditBlock()
+        if not self._fresh:
+            piece = ProsePiece(self._paper, self._document)
+            piece.has_grounds = self._grounds
+            self.pieces.append(piece)
 
     def write(self, tokens: Sequence[Token]) -> None:
-        self._cursor.beginEditBlock()
         place = 0
         while place < len(tokens):
             token = tokens[place]
             if token.type == "table_open":
                 end = _closing(tokens, place)
-                self._fresh = False
-                insert_table(self._paper, self._cursor, tokens[place : end + 1])
+                table = table_piece(self._paper, tokens[place : end + 1], self._indent)
+                self._stand_apart([table])
                 place = end
+            elif token.type in ("fence", "code_block"):
+                language = language_of(token.info)
+                code = code_pieces(self._paper, token.content, language, self._indent)
+                self._stand_apart(code)
             else:
                 self._token(token)
             place += 1
-        self._cursor.endEditBlock()
-        last = self._document.lastBlock()
-        if not last.text() and last.blockNumber() and not _in_list(last):
-            shrink(self._theme, last)
+        self._end_sheet()
+
+    @property
+    def _indent(self) -> int:
+        depth = min(self._quote + self._lists.depth, DEEPEST)
+        return depth * self._theme.px(self._theme.space_24)
+
+    def _stand_apart(self, pieces: Sequence[WidePiece]) -> None:
+        if self._item is not None or self._note is not None:
+            # The sign of the item stands above what it begins with.
+            self._block(body_block(self._theme, below=self._theme.space_4))
+        self._end_sheet()
+        for piece in pieces:
+            piece.quoted = min(self._quote, DEEPEST)
+        self.pieces.extend(pieces)
+        self._begin_sheet()
 
     def _token(self, token: Token) -> None:
         match token.type:
@@ -86,7 +116,7 @@ class _Prose:
                     self._block(body_block(self._theme, below=self._theme.space_4))
             case "blockquote_open":
                 self._quote += 1
-                self.grounds = True
+                self._grounds = True
                 self._letters.append(ink(self._theme.color("muted"), self._theme.font()))
             case "blockquote_close":
                 self._quote -= 1
@@ -96,8 +126,6 @@ class _Prose:
             case "footnote_reference_close":
                 if self._note is not None:
                     self._block(body_block(self._theme))
-            case "fence" | "code_block":
-                self._inner_code(token.content)
             case "hr":
                 self._rule()
             case "inline":
@@ -149,7 +177,7 @@ class _Prose:
     def _end_list(self) -> None:
         self._lists.end()
         self._item = None
-        if not self._lists.depth:
+        if not self._lists.depth and not self._fresh:
             last = self._cursor.blockFormat()
             last.setBottomMargin(self._theme.px(self._theme.space_12))
             self._cursor.setBlockFormat(last)
@@ -161,7 +189,7 @@ class _Prose:
         block.setLineHeight(
             self._theme.px(size * 1.35), QTextBlockFormat.LineHeightTypes.MinimumHeight.value
         )
-        if self._document.characterCount() > 1 or level < 4:
+        if self.pieces or self._document.characterCount() > 1 or level < 4:
             block.setTopMargin(self._theme.px(self._theme.space_8))
         block.setHeadingLevel(level)
         self._letters.append(ink(self._paper.colour, self._theme.font(size, bold=True)))
@@ -173,30 +201,10 @@ class _Prose:
         block.setTopMargin(self._theme.space_12)
         block.setBottomMargin(self._theme.space_24)
         block.setProperty(GROUND_PROPERTY, "border")
-        self.grounds = True
+        self._grounds = True
         self._letters.append(tiny(self._theme))
         self._block(block)
         self._letters.pop()
-
-    def _inner_code(self, content: str) -> None:
-        """Code inside a list or quote: lines on a ground of their own."""
-        self.grounds = True
-        self._letters.append(ink(self._paper.colour, self._theme.mono()))
-        lines = content.rstrip("\n").split("\n")
-        for number, line in enumerate(lines):
-            block = code_block(self._theme)
-            block.setProperty(GROUND_PROPERTY, "code")
-            if number == len(lines) - 1:
-                block.setBottomMargin(self._theme.space_12)
-            self._block(block)
-            self._cursor.insertText(line, self._letters[-1])
-        self._letters.pop()
-
-
-def _in_list(block: QTextBlock) -> bool:
-    # Qt says None here, whatever its types say.
-    bullets = cast("object", block.textList())
-    return bullets is not None
 
 
 def _closing(tokens: Sequence[Token], start: int) -> int:

@@ -35,32 +35,25 @@ class _Cell:
     alignment: Qt.AlignmentFlag | None
 
 
-def table_piece(paper: Paper, tokens: Sequence[Token]) -> TablePiece:
+def table_piece(paper: Paper, tokens: Sequence[Token], indent: int = 0) -> TablePiece:
+    """The table of these tokens, so many pixels to the right."""
     document = Document(paper, paper.theme.font())
     cursor = QTextCursor(document)
     cursor.beginEditBlock()
-    columns = insert_table(paper, cursor, tokens)
-    cursor.endEditBlock()
-    return TablePiece(paper, document, columns)
-
-
-def insert_table(paper: Paper, cursor: QTextCursor, tokens: Sequence[Token]) -> int:
-    """Puts a table at the cursor, which stands below it then; how many columns it has."""
     rows = _rows(tokens)
-    columns = max((len(row) for row in rows), default=0)
-    if not columns:
-        return 0
-    shrink(paper.theme, cursor.block())
-    table = cursor.insertTable(len(rows), columns, _style(paper.theme))
+    columns = max((len(row) for row in rows), default=1)
+    _shrink(paper.theme, cursor.block())
+    table = cursor.insertTable(max(1, len(rows)), columns, _style(paper.theme))
     for number, row in enumerate(rows):
         for column, cell in enumerate(row):
             _fill(paper, table.cellAt(number, column), cell, header=number == 0)
     cursor.movePosition(QTextCursor.MoveOperation.End)
-    shrink(paper.theme, cursor.block())
-    return columns
+    _shrink(paper.theme, cursor.block())
+    cursor.endEditBlock()
+    return TablePiece(paper, document, columns, left=indent)
 
 
-def shrink(theme: Theme, block: QTextBlock) -> None:
+def _shrink(theme: Theme, block: QTextBlock) -> None:
     """Qt keeps an empty line around a table: it gets no height."""
     cursor = QTextCursor(block)
     none = QTextBlockFormat()

@@ -22,8 +22,7 @@ from desktop.ui.transcript.markdown.grammar import (
     is_too_heavy,
 )
 from desktop.ui.transcript.markdown.joining import Finished, Part, ProsePiece
-from desktop.ui.transcript.markdown.prose import prose_piece
-from desktop.ui.transcript.markdown.tables import table_piece
+from desktop.ui.transcript.markdown.prose import prose_pieces
 from desktop.ui.transcript.pieces import Paper, Piece, plain_pieces
 from desktop.ui.transcript.writing import PlainWriter
 
@@ -130,7 +129,9 @@ class MarkdownWriter:
 
     def _remade(self, text: str) -> Callable[[int, int], Sequence[Part]]:
         def make(start: int, end: int) -> Sequence[Part]:
-            return self._made(text[start:end], start, Names(self._definitions))
+            parts = self._made(text[start:end], start, Names(self._definitions))
+            self._ask_for_colours(parts)
+            return parts
 
         return make
 
@@ -179,14 +180,13 @@ class MarkdownWriter:
     def _add(self, parts: Sequence[Part]) -> None:
         self._tail = ()
         self._finished.add(parts)
+        self._ask_for_colours(parts)
+
+    def _ask_for_colours(self, parts: Sequence[Part]) -> None:
         for part in parts:
             piece = part.piece
-            if isinstance(piece, CodePiece) and piece.last and piece.code.language:
-                self._ask_for_colours(piece.code)
-
-    def _ask_for_colours(self, code: Code) -> None:
-        if self._colour is not None:
-            self._colour(code)
+            if isinstance(piece, CodePiece) and piece.last and piece.code.language and self._colour:
+                self._colour(piece.code)
 
     # A fence that streams
 
@@ -213,10 +213,9 @@ class MarkdownWriter:
         for block in self._grammar.blocks(text, names):
             self.renders += 1
             start, end = base + block.start, base + block.end
-            if is_code(block) or is_too_heavy(block):
-                parts.extend(Part(piece, start, end) for piece in self._as_written(block))
-            else:
-                parts.append(Part(self._spelled(block, names), start, end, known))
+            as_written = is_code(block) or is_too_heavy(block)
+            pieces = self._as_written(block) if as_written else self._spelled(block, names)
+            parts.extend(Part(piece, start, end, None if as_written else known) for piece in pieces)
         return parts
 
     def _as_written(self, block: Block) -> Sequence[Piece]:
@@ -225,11 +224,8 @@ class MarkdownWriter:
             return code_pieces(self._paper, first.content, language_of(first.info))
         return plain_pieces(self._paper, block.source)
 
-    def _spelled(self, block: Block, names: Names) -> Piece:
-        tokens = self._grammar.spell(block, names)
-        if block.kind == "table_open":
-            return table_piece(self._paper, tokens)
-        return prose_piece(self._paper, tokens)
+    def _spelled(self, block: Block, names: Names) -> Sequence[Piece]:
+        return prose_pieces(self._paper, self._grammar.spell(block, names))
 
 
 def _settled_end(blocks: Sequence[Block], lines: str) -> int:
