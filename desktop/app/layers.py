@@ -38,7 +38,7 @@ from desktop.ui.storage_page import StoragePage
 from desktop.ui.tasks import Tasks
 from desktop.ui.theme import Theme
 from desktop.ui.transcript.highlight import Highlighter
-from desktop.ui.transcript.markdown import MarkdownRenderer
+from desktop.ui.transcript.markdown.renderer import MarkdownRenderer
 from desktop.ui.transcript.pane import TranscriptPane
 from desktop.ui.unlocking import Unlocking
 from desktop.ui.usage_box import UsageBox

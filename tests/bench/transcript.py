@@ -14,15 +14,24 @@ from typing import Any
 
 os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
 
+from PySide6.QtCore import QRectF
+from PySide6.QtGui import QImage, QPainter
 from PySide6.QtWidgets import QApplication
 
 from desktop.core.chunks import NewChunk, Text
+from desktop.core.groups import OpenRow, relations
+from desktop.core.reducer import OpenBlock, Opened
+from desktop.core.status import TabStatus
 from desktop.feed.hub import Hub
 from desktop.feed.scope import Scope
 from desktop.ui.theme import Theme, theme_for
+from desktop.ui.transcript.boxes import Box, Maker
 from desktop.ui.transcript.highlight import Highlighter
-from desktop.ui.transcript.markdown import MarkdownRenderer, MarkdownWriter, parser
+from desktop.ui.transcript.markdown.grammar import Grammar
+from desktop.ui.transcript.markdown.renderer import MarkdownRenderer
+from desktop.ui.transcript.markdown.writer import MarkdownWriter
 from desktop.ui.transcript.model import TranscriptModel
+from desktop.ui.transcript.phrases import Context
 from desktop.ui.transcript.pieces import Paper
 from desktop.ui.transcript.view import TranscriptView
 from tests.bench import Figure
@@ -31,6 +40,7 @@ from tests.fakes.stores import MemoryLog
 ROUNDS = 7
 BLOCK = "A paragraph with **bold** words and `code`.\n\n- one\n- two\n\n```python\nx = 1\n```\n\n"
 DELTA = "twelve chars"
+COLUMN, SCREEN = 760, 800
 
 
 def figures() -> list[Figure]:
@@ -107,27 +117,42 @@ def _starter(
     return start
 
 
-def delta(theme: Theme, size: int) -> float:
-    """Median seconds of one more delta at the end of an answer of this size."""
-    writer = MarkdownWriter(Paper(theme), parser())
-    text = ""
-    while len(text) < size:
-        text += BLOCK
-        writer.write(text, finished=False)
+def delta(theme: Theme, size: int, part: str = BLOCK) -> float:
+    """Median seconds from one more delta to the painted end, of an answer of this size."""
+    maker = Maker(
+        theme, MarkdownRenderer(Highlighter(lambda work, name: work.close())), lambda: None
+    )
+    block = OpenBlock(Opened("b", "t", 0, "assistant", "text"))
+    row = OpenRow(block)
+    block.parts.append("Begin.\n\n")
+    box = maker.make(row, Context(relations([row]), TabStatus("tab")), "open")
+    while len(block.text) < size:
+        block.parts.append(part)
+        maker.grow(box, row)
+    box.lay_out(COLUMN)
+    screen = QImage(COLUMN, SCREEN, QImage.Format.Format_RGB32)
     times: list[float] = []
-    for _ in range(60):
-        text += DELTA
+    for _ in range(120):
+        block.parts.append(DELTA)
         began = time.perf_counter()
-        writer.write(text, finished=False)
-        for piece in writer.pieces[-2:]:
-            piece.lay_out(760)
+        maker.grow(box, row)
+        box.lay_out(COLUMN)
+        _paint_end(box, screen, theme)
         times.append(time.perf_counter() - began)
     return median(times)
 
 
+def _paint_end(box: Box, screen: QImage, theme: Theme) -> None:
+    top = box.height - SCREEN
+    painter = QPainter(screen)
+    painter.translate(0, -top)
+    box.paint(painter, QRectF(0, top, COLUMN, SCREEN), theme, None)
+    painter.end()
+
+
 def blocks(theme: Theme, size: int) -> int:
     """How many blocks were made while an answer of this size streamed in parts of 64 letters."""
-    writer = MarkdownWriter(Paper(theme), parser())
+    writer = MarkdownWriter(Paper(theme), Grammar())
     text = BLOCK * (size // len(BLOCK))
     for end in range(64, len(text), 64):
         writer.write(text[:end], finished=False)

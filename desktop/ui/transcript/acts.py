@@ -61,6 +61,11 @@ def is_prompt(row: Row) -> bool:
     return isinstance(row, LogChunk) and row.role == "user" and isinstance(row.data, Text)
 
 
+def is_answer(row: Row) -> bool:
+    """Whether the row is a text of the model's: what can be shown as written."""
+    return _is_said(row) and not is_prompt(row)
+
+
 def prompt_at(rows: Sequence[Row], at: int) -> LogChunk | None:
     """The prompt at or before this place, None where none is loaded."""
     for row in reversed(rows[: at + 1]):

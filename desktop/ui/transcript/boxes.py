@@ -7,7 +7,8 @@ depends on the row, what stands around it, and whether the person unfolded it.
 import json
 import logging
 import re
-from collections.abc import Callable, Sequence
+from bisect import bisect_right
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Literal, assert_never
 
@@ -27,6 +28,7 @@ from desktop.core.chunks import (
 )
 from desktop.core.groups import OpenRow, Row
 from desktop.ui.theme import Theme
+from desktop.ui.transcript.code_piece import Code, CodePiece
 from desktop.ui.transcript.diff import Diff, Line, diff_of
 from desktop.ui.transcript.lane import Lane, lane_of
 from desktop.ui.transcript.phrases import (
@@ -56,6 +58,7 @@ from desktop.ui.transcript.pieces import (
     ink,
     plain_pieces,
 )
+from desktop.ui.transcript.wide import Slide, WidePiece
 from desktop.ui.transcript.writing import Renderer, Writer
 from desktop.ui.words import size
 
@@ -99,7 +102,10 @@ class Panel:
 
 @dataclass(eq=False, slots=True)
 class Box:
-    """What is drawn for one row. `writer` grows with a row that streams."""
+    """What is drawn for one row. `writer` grows with a row that streams.
+
+    The first `settled` pieces stand as they were laid out last: what streams costs only its end.
+    """
 
     pieces: list[Piece] = field(default_factory=list[Piece])
     panels: list[Panel] = field(default_factory=list[Panel])
@@ -109,20 +115,37 @@ class Box:
     width: int = 0
     height: int = 0
     lane: Lane | None = None
+    settled: int = 0
+    clean_to: int = 0
+    _settled_documents: int = 0
 
     def lay_out(self, width: int) -> None:
         """Lays the pieces one below the other; sets `height`."""
+        if width != self.width:
+            self._settle(0)
         if self.writer is not None:
-            self.pieces = list(self.writer.pieces)
+            self._settle(min(self.settled, self.writer.settled))
+            self.pieces[self.settled :] = self.writer.pieces_from(self.settled)
         if self.lane is not None:
             self._make_room(self.lane, width)
         self.width = width
         y = self.above
-        for piece in self.pieces:
+        if self.settled:
+            last = self.pieces[self.settled - 1]
+            y = last.y + last.height
+        for piece in self.pieces[self.settled :]:
             piece.lay_out(width)
             piece.y = y
             y += piece.height
         self.height = y + self.below
+        if self.writer is not None:
+            self._settle(self.writer.settled)
+
+    def _settle(self, count: int) -> None:
+        if count < self.settled:
+            self.settled = self._settled_documents = 0
+        self._settled_documents += _documents(self.pieces[self.settled : count])
+        self.settled = count
 
     def _make_room(self, lane: Lane, width: int) -> None:
         """What can be done with the row stands beside its text where there is room for it."""
@@ -132,23 +155,33 @@ class Box:
 
     @property
     def documents(self) -> int:
-        return sum(piece.document is not None for piece in self.pieces)
+        return self._settled_documents + _documents(self.pieces[self.settled :])
 
     def paint(
-        self, painter: QPainter, clip: QRectF, theme: Theme, marked: tuple[Spot, Spot] | None
+        self,
+        painter: QPainter,
+        clip: QRectF,
+        theme: Theme,
+        marked: tuple[Spot, Spot] | None,
+        *,
+        seen_from: int = 0,
     ) -> None:
-        """Draws what lies in `clip` (in the box's own coordinates)."""
+        """Draws what lies in `clip` (in the box's own coordinates); the screen begins at
+        `seen_from`."""
         for panel in self.panels:
             self._paint_panel(painter, panel, theme)
-        for number, piece in enumerate(self.pieces):
-            if piece.y > clip.bottom() or piece.y + piece.height < clip.top():
-                continue
+        first = max(0, self._number_at(clip.top()))
+        for number in range(first, len(self.pieces)):
+            piece = self.pieces[number]
+            if piece.y > clip.bottom():
+                break
             painter.save()
             try:
                 painter.translate(0, piece.y)
                 piece.paint(painter, clip.translated(0, -piece.y), _part(marked, number, piece))
             finally:
                 painter.restore()
+        self._paint_stuck_head(painter, seen_from)
 
     def _paint_panel(self, painter: QPainter, panel: Panel, theme: Theme) -> None:
         first, last = self.pieces[panel.first], self.pieces[panel.last]
@@ -167,20 +200,59 @@ class Box:
             bottom=panel.bottom,
         )
 
-    def hit(self, x: float, y: float) -> Hit | None:
-        for piece in self.pieces:
-            if piece.y <= y < piece.y + piece.height:
-                return piece.hit(x, y - piece.y)
-        return None
+    def _number_at(self, y: float) -> int:
+        """The last piece that begins at or above this height; -1 where none does."""
+        return bisect_right(self.pieces, y, key=_top) - 1
+
+    def piece_at(self, y: float) -> Piece | None:
+        number = self._number_at(y)
+        piece = self.pieces[number] if number >= 0 else None
+        return piece if piece is not None and y < piece.y + piece.height else None
+
+    def codes(self) -> list[Code]:
+        """Its blocks of code, in order."""
+        if self.writer is not None:
+            self._settle(0)
+            self.pieces = list(self.writer.pieces)
+        return [one.code for one in self.pieces if isinstance(one, CodePiece) and one.first]
+
+    def slides(self) -> list[Slide]:
+        """What of it scrolls sideways."""
+        found = [one.slide for one in self.pieces if isinstance(one, WidePiece)]
+        return [one for one in dict.fromkeys(found) if one.reach]
+
+    def hit(self, x: float, y: float, *, seen_from: int = 0) -> Hit | None:
+        stuck = self._stuck_head(seen_from)
+        if stuck is not None and stuck[1] <= y < stuck[1] + stuck[0].head:
+            return stuck[0].head_hit(x, y - stuck[1])
+        piece = self.piece_at(y)
+        return piece.hit(x, y - piece.y) if piece is not None else None
+
+    def _stuck_head(self, seen_from: int) -> tuple[CodePiece, int] | None:
+        """The head of a block of code whose own place is above the screen, and where it stands."""
+        piece = self.piece_at(seen_from)
+        if not isinstance(piece, CodePiece):
+            return None
+        first, last = piece.code.pieces[0], piece.code.pieces[-1]
+        place = min(seen_from, last.y + last.height - 2 * first.head)
+        return (first, place) if first.y < place else None
+
+    def _paint_stuck_head(self, painter: QPainter, seen_from: int) -> None:
+        stuck = self._stuck_head(seen_from)
+        if stuck is None:
+            return
+        painter.save()
+        try:
+            painter.translate(0, stuck[1])
+            stuck[0].paint_head(painter)
+        finally:
+            painter.restore()
 
     def spot_at(self, x: float, y: float) -> Spot:
         """The place in the text nearest to a point."""
-        best = 0
-        for number, piece in enumerate(self.pieces):
-            if piece.y <= y or number == 0:
-                best = number
         if not self.pieces:
             return (0, 0)
+        best = max(0, self._number_at(y))
         return (best, self.pieces[best].char_at(x, y - self.pieces[best].y))
 
     @property
@@ -204,13 +276,21 @@ class Box:
     def text_between(self, start: Spot, end: Spot) -> str:
         """The plain text of a stretch, a line break between pieces."""
         parts: list[str] = []
-        for number, piece in enumerate(self.pieces):
+        for number, piece in enumerate(self.pieces[start[0] : end[0] + 1], start[0]):
             if piece.document is None:
                 continue
             part = _part((start, end), number, piece)
             if part is not None:
                 parts.append(_text_of(piece, part))
         return "\n".join(parts)
+
+
+def _documents(pieces: Iterable[Piece]) -> int:
+    return sum(piece.document is not None for piece in pieces)
+
+
+def _top(piece: Piece) -> int:
+    return piece.y
 
 
 def _part(marked: tuple[Spot, Spot] | None, number: int, piece: Piece) -> tuple[int, int] | None:
@@ -290,9 +370,9 @@ class Maker:
         if box.writer is None:
             return
         if isinstance(row, OpenRow):
-            box.writer.write(cleaned(row.text), finished=False)
+            box.writer.write(_cleaned_on(box, row.text), finished=False)
         elif isinstance(row, LogChunk) and isinstance(row.data, Text):
-            box.writer.write(cleaned(row.data.text), finished=True)
+            box.writer.write(_cleaned_on(box, row.data.text), finished=True)
 
     def finish(self, box: Box, row: Row) -> None:
         """What a sealed answer has beside its text."""
@@ -597,6 +677,14 @@ def cleaned(text: str) -> str:
         return text
     whole = text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
     return whole.replace("\0", "\ufffd")
+
+
+def _cleaned_on(box: Box, text: str) -> str:
+    """The same of a text that grows: what was looked at once is not looked at again."""
+    if _UNFIT.search(text, box.clean_to) is None:
+        box.clean_to = len(text)
+        return text
+    return cleaned(text)
 
 
 def _line_end(text: str, near: int) -> int:

@@ -13,12 +13,13 @@ from desktop.core.groups import Row, call_of
 from desktop.ui.theme import Theme
 from desktop.ui.transcript.anchor import Placed
 from desktop.ui.transcript.boxes import Box, Fold, Maker
+from desktop.ui.transcript.code_piece import Code
 from desktop.ui.transcript.finds import Finds
 from desktop.ui.transcript.frame import Frame
 from desktop.ui.transcript.marking import Marking
 from desktop.ui.transcript.model import TranscriptModel
 from desktop.ui.transcript.paging import Paging
-from desktop.ui.transcript.pieces import Hit
+from desktop.ui.transcript.pieces import Hit, Piece
 from desktop.ui.transcript.position import Position, ViewState
 from desktop.ui.transcript.selection import Place
 from desktop.ui.transcript.shelf import Shelf
@@ -154,12 +155,22 @@ class Page:
 
     def set_fold(self, id_: str, fold: Fold) -> None:
         """Folds or unfolds. The row stays where it is: only what is below it moves."""
+        self._reshape(id_, lambda: self.shelf.set_fold(id_, fold))
+
+    def toggle_written(self, id_: str) -> None:
+        """Shows the row as it was written, or as it is meant."""
+        self._reshape(id_, lambda: self.shelf.toggle_written(id_))
+
+    def toggle_wrapping(self, id_: str, code: Code) -> None:
+        self._reshape(id_, lambda: self.shelf.toggle_wrapping(id_, code))
+
+    def _reshape(self, id_: str, change: Callable[[], None]) -> None:
         at = self.rows.place(id_)
         if at is None:
             return
         position = self.position
         seen = any(one.row == at for one in position.layout.placed)
-        self.shelf.set_fold(id_, fold)
+        change()
         if seen and position.following and not position.fits_whole:
             # Whoever opens something reads it: the end must not pull it away.
             position.let_go()
@@ -210,7 +221,12 @@ class Page:
         found, frame = self.found_at(at.y()), self.frame
         if found is None or not frame.left <= at.x() < frame.left + frame.width:
             return None
-        return found.box.hit(at.x() - frame.left, at.y() - found.y)
+        return found.box.hit(at.x() - frame.left, at.y() - found.y, seen_from=max(0, -found.y))
+
+    def piece_at(self, at: QPointF) -> Piece | None:
+        """The part of a row under a point of the screen."""
+        found = self.found_at(at.y())
+        return found.box.piece_at(at.y() - found.y) if found is not None else None
 
     def place_at(self, at: QPointF) -> Place | None:
         """The place in the text nearest to a point of the screen."""
@@ -248,7 +264,8 @@ class Page:
                 painter.translate(left, one.y)
                 marked = self.marking.part_of(row, box)
                 self.finds.mark(box)
-                box.paint(painter, clip.translated(-left, -one.y), theme, marked)
+                area = clip.translated(-left, -one.y)
+                box.paint(painter, area, theme, marked, seen_from=max(0, -one.y))
                 if row.id == ringed:
                     _paint_ring(painter, box, theme)
             finally:

@@ -6,20 +6,21 @@ folds (SPEC U09). An empty conversation says so.
 
 import asyncio
 
-from PySide6.QtCore import QUrl, Signal
-from PySide6.QtGui import QDesktopServices
+from PySide6.QtCore import Signal
+from PySide6.QtGui import QCursor
 from PySide6.QtWidgets import QVBoxLayout, QWidget
 
 from desktop.core.protocols import LogReader
 from desktop.feed.hub import Hub
 from desktop.feed.scope import Later, Scope, Start
 from desktop.ui.theme import Theme
+from desktop.ui.transcript.links import offer_link
 from desktop.ui.transcript.model import TranscriptModel
+from desktop.ui.transcript.saving import save_code
 from desktop.ui.transcript.view import TranscriptView, ViewState
 from desktop.ui.transcript.writing import Renderer
 
 PATIENCE = 0.5  # seconds that a picture may stand still
-SAFE_SCHEMES = frozenset({"http", "https", "mailto"})
 
 
 class TranscriptPane(QWidget):
@@ -54,7 +55,8 @@ class TranscriptPane(QWidget):
         self._state: ViewState | None = None
         self.rendered = False
         self.view = TranscriptView(theme, self)
-        self.view.link_activated.connect(open_link)
+        self.view.link_activated.connect(self._offer_link)
+        self.view.code_wanted.connect(self._save_code)
         self.view.retry_requested.connect(self.retry_requested)
         self.view.painted_rows.connect(self.painted_rows)
         self.view.wished.connect(self.wished)
@@ -132,6 +134,12 @@ class TranscriptPane(QWidget):
         self.rendered = True
         self.view.set_renderer(renderer)
 
+    def _offer_link(self, address: str) -> None:
+        offer_link(self, address, QCursor.pos())
+
+    def _save_code(self, text: str, language: str) -> None:
+        self._start(save_code(self, text, language), "save code")
+
     def visible_texts(self) -> list[str]:
         """What a screen reader is told of the rows on the screen, top to bottom."""
         model = self._model
@@ -139,10 +147,3 @@ class TranscriptPane(QWidget):
             return []
         texts = (model.data(model.index(one.row)) for one in self.view.layout_now.placed)
         return [str(text) for text in texts if text]
-
-
-def open_link(address: str) -> None:
-    """Opens a link in the browser; anything but the web and mail is left alone."""
-    url = QUrl(address)
-    if url.scheme().lower() in SAFE_SCHEMES:
-        QDesktopServices.openUrl(url)

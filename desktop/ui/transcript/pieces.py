@@ -4,8 +4,7 @@ A piece is laid out once for a width and painted from then on. Text of a piece l
 `QTextDocument` that never loads anything: what a model writes may name files and addresses.
 """
 
-from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, Literal
 
 from PySide6.QtCore import QPointF, QRectF, Qt, QUrl
@@ -24,18 +23,16 @@ from PySide6.QtGui import (
     QTextCursor,
     QTextDocument,
     QTextFormat,
-    QTextLayout,
     QTextOption,
 )
 
 from desktop.ui.theme import Theme
-from desktop.ui.transcript.phrases import say
 
 # Of a block's format: how deep it is quoted, and the colour token of the ground it stands on.
 QUOTE_PROPERTY = int(QTextFormat.Property.UserProperty) + 1
 GROUND_PROPERTY = int(QTextFormat.Property.UserProperty) + 2
 
-HitKind = Literal["text", "link", "fold", "copy", "retry", "all"]
+HitKind = Literal["text", "link", "fold", "copy", "save", "wrap", "slide", "retry", "all"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -267,83 +264,6 @@ class TextPiece(Piece):
         return self._document.documentLayout().hitTest(point, Qt.HitTestAccuracy.FuzzyHit)
 
 
-class CodePiece(TextPiece):
-    """Code in its own box. A long block is cut into several, of which one is the first.
-
-    `whole` gives all of the code for Copy, also of the later parts.
-    """
-
-    def __init__(self, paper: Paper, code: "Code", *, first: bool = True) -> None:
-        theme = paper.theme
-        document = Document(paper, theme.mono(), anywhere=True)
-        pad = theme.space_12
-        super().__init__(paper, document, left=pad, right=pad)
-        self.code = code
-        self.first = first
-        self.last = True
-        self._head = theme.px(theme.measures.hit) if first else 0
-        self._copied = False
-
-    def lay_out(self, width: int) -> None:
-        theme = self._paper.theme
-        self.above = self._head
-        super().lay_out(width)
-        # The padding below the code, and the space to whatever comes next.
-        self.height += (theme.space_12 + theme.px(theme.space_12)) if self.last else 0
-
-    @property
-    def _box(self) -> QRectF:
-        below = self._paper.theme.px(self._paper.theme.space_12) if self.last else 0
-        return QRectF(0, 0, self.width, self.height - below)
-
-    @property
-    def _copy_area(self) -> QRectF:
-        if not self.first:
-            return QRectF()
-        theme = self._paper.theme
-        words = QFontMetricsF(theme.font(theme.sizes.small)).horizontalAdvance(say("Copy"))
-        wide = words + 2 * theme.space_12
-        return QRectF(self.width - wide, 0, wide, self._head)
-
-    def paint(self, painter: QPainter, clip: QRectF, marked: tuple[int, int] | None) -> None:
-        theme = self._paper.theme
-        fill_panel(
-            painter,
-            self._box,
-            theme,
-            fill="code",
-            line="border",
-            top=self.first,
-            bottom=self.last,
-        )
-        if self.first:
-            painter.setFont(theme.font(theme.sizes.small))
-            painter.setPen(theme.color("muted"))
-            area = QRectF(theme.space_12, 0, self.width, self._head)
-            painter.drawText(area, Qt.AlignmentFlag.AlignVCenter, self.code.language or say("Text"))
-            painter.setPen(theme.color("accent"))
-            painter.drawText(self._copy_area, Qt.AlignmentFlag.AlignCenter, say("Copy"))
-        super().paint(painter, clip, marked)
-
-    def hit(self, x: float, y: float) -> Hit | None:
-        if self._copy_area.contains(x, y):
-            return Hit("copy", self.code.text)
-        return super().hit(x, y)
-
-
-@dataclass(eq=False, slots=True)
-class Code:
-    """A block of code as it is copied and coloured, whatever pieces it is drawn in."""
-
-    language: str = ""
-    parts: list[str] = field(default_factory=list[str])
-    pieces: list[CodePiece] = field(default_factory=list[CodePiece])
-
-    @property
-    def text(self) -> str:
-        return "".join(self.parts)
-
-
 class LinePiece(Piece):
     """One line that folds and unfolds what is below it, or does something when it is clicked."""
 
@@ -509,39 +429,3 @@ def _cut(text: str) -> list[str]:
     if lines or not parts:
         parts.append("\n".join(lines))
     return parts
-
-
-def colour_code(code: Code, spans: Sequence[Span], theme: Theme) -> None:
-    """Lays colours over the code: no text changes, so no height does."""
-    offset = 0
-    place = 0
-    for piece in code.pieces:
-        length = piece.document.characterCount() - 1
-        block = piece.document.begin()
-        while block.isValid():
-            start = offset + block.position()
-            end = start + block.length() - 1
-            while place > 0 and spans[place - 1].start + spans[place - 1].length > start:
-                place -= 1
-            ranges: list[QTextLayout.FormatRange] = []
-            while place < len(spans) and spans[place].start < end:
-                span = spans[place]
-                stop = span.start + span.length
-                if stop > start:
-                    ranges.append(_range(span, start, end, theme))
-                if stop > end:
-                    break
-                place += 1
-            block.layout().setFormats(ranges)
-            block = block.next()
-        offset += length + 1
-        piece.document.markContentsDirty(0, piece.document.characterCount())
-
-
-def _range(span: Span, start: int, end: int, theme: Theme) -> QTextLayout.FormatRange:
-    made = QTextLayout.FormatRange()
-    first = max(span.start, start)
-    made.start = first - start
-    made.length = min(span.start + span.length, end) - first
-    made.format = ink(theme.color(span.token))
-    return made

@@ -9,9 +9,15 @@ from PySide6.QtWidgets import QWidget
 
 from desktop.core.chunks import LogChunk
 from desktop.ui.transcript.page import Page
-from desktop.ui.transcript.pieces import Hit
+from desktop.ui.transcript.pieces import Hit, HitKind
+from desktop.ui.transcript.wide import Slide, WidePiece
 
 WHEEL_LINES = 3
+
+_CURSORS: dict[HitKind, Qt.CursorShape] = {
+    "text": Qt.CursorShape.IBeamCursor,
+    "slide": Qt.CursorShape.ArrowCursor,
+}
 
 
 class Pointer(QObject):
@@ -26,9 +32,15 @@ class Pointer(QObject):
         self._pressed: QPointF | None = None
         self._selecting = False
         self._target = ""
+        self._slide: Slide | None = None
+        self._slid_to = 0.0
 
     def press(self, page: Page, event: QMouseEvent) -> None:
         if event.button() != Qt.MouseButton.LeftButton:
+            return
+        hit = page.hit_at(event.position())
+        if hit is not None and hit.kind == "slide":
+            self._slide, self._slid_to = slide_at(page, event.position()), event.position().x()
             return
         self._pressed = event.position()
         place = page.place_at(event.position())
@@ -49,6 +61,12 @@ class Pointer(QObject):
         page.marking.mark_word(found.row, found.box, spot)
 
     def move(self, page: Page, event: QMouseEvent) -> None:
+        if self._slide is not None:
+            moved = round(event.position().x() - self._slid_to)
+            self._slid_to += moved
+            if self._slide.drag(moved):
+                self._viewport.update()
+            return
         if self._selecting and event.buttons() & Qt.MouseButton.LeftButton:
             _extend(page, event.position())
             return
@@ -60,7 +78,7 @@ class Pointer(QObject):
         self._viewport.setCursor(_cursor_of(hit))
 
     def release(self, event: QMouseEvent) -> None:
-        pressed, self._pressed = self._pressed, None
+        pressed, self._pressed, self._slide = self._pressed, None, None
         self._selecting = False
         if pressed is None or event.button() != Qt.MouseButton.LeftButton:
             return
@@ -86,12 +104,27 @@ class Strokes:
         self._rest -= whole
         return -whole
 
+    def sideways(self, event: QWheelEvent, line: int) -> int:
+        """Whole pixels to the right: of a wheel or pad that moves sideways, or with Shift."""
+        pixels, angle = event.pixelDelta(), event.angleDelta()
+        if event.modifiers() & Qt.KeyboardModifier.ShiftModifier:
+            pixels, angle = pixels.transposed(), angle.transposed()
+        if abs(angle.x()) <= abs(angle.y()):
+            return 0
+        return -round(pixels.x() or angle.x() / 120 * WHEEL_LINES * line)
+
     def touch(self, event: QTouchEvent) -> int:
         y, before = event.points()[0].position().y(), self._touch_y
         self._touch_y = None if event.type() == QEvent.Type.TouchEnd else y
         if event.type() != QEvent.Type.TouchUpdate or before is None:
             return 0
         return round(before - y)
+
+
+def slide_at(page: Page, at: QPointF) -> Slide | None:
+    """What scrolls sideways under a point of the screen."""
+    piece = page.piece_at(at)
+    return piece.slide if isinstance(piece, WidePiece) and piece.slide.reach else None
 
 
 def tip_at(page: Page, at: QPointF) -> str:
@@ -120,4 +153,4 @@ def _extend(page: Page, at: QPointF) -> None:
 def _cursor_of(hit: Hit | None) -> Qt.CursorShape:
     if hit is None:
         return Qt.CursorShape.ArrowCursor
-    return Qt.CursorShape.IBeamCursor if hit.kind == "text" else Qt.CursorShape.PointingHandCursor
+    return _CURSORS.get(hit.kind, Qt.CursorShape.PointingHandCursor)

@@ -14,7 +14,9 @@ from desktop.ui.transcript.phrases import say
 
 @dataclass(frozen=True, slots=True)
 class RowMenu:
-    """What a menu offers. `acts` are those of the row, none where there is no row."""
+    """What a menu offers. `acts` are those of the row, none where there is no row; `code` is what
+    can be done with the block of code under the mouse. `is_written` says whether the row is shown
+    as it was written, None where it always is."""
 
     acts: tuple[Act, ...]
     is_prompt: bool
@@ -23,6 +25,9 @@ class RowMenu:
     copy_marked: Callable[[], object]
     copy_part: Callable[[], object] | None
     select_all: Callable[[], object]
+    code: tuple[tuple[str, Callable[[], object]], ...] = ()
+    is_written: bool | None = None
+    toggle_written: Callable[[], object] | None = None
 
     def make(self, parent: QWidget) -> QMenu:
         """The menu, which deletes itself when it is closed."""
@@ -34,6 +39,8 @@ class RowMenu:
             menu.addAction(say("Copy this part"), self.copy_part)
         if self.acts and not self.is_prompt:
             menu.addAction(say("Copy the answer"), lambda: self.act("copy"))
+        for words, act in self.code:
+            menu.addAction(words, act)
         others: tuple[tuple[Act, str], ...] = (
             ("edit", say("Edit…")),
             ("regenerate", say("Regenerate the answer")),
@@ -45,5 +52,9 @@ class RowMenu:
             if act in self.acts:
                 menu.addAction(words, lambda act=act: self.act(act))
         menu.addSeparator()
+        if self.is_written is not None and self.toggle_written is not None:
+            shown = menu.addAction(say("Show as written"), self.toggle_written)
+            shown.setCheckable(True)
+            shown.setChecked(self.is_written)
         menu.addAction(say("Select all"), self.select_all)
         return menu

@@ -6,12 +6,15 @@ takes only what came. Boxes off the screen go when there are too many; their hei
 
 from collections import OrderedDict
 from collections.abc import Callable, Mapping, Set
+from dataclasses import replace
 
 from desktop.core.chunks import LogChunk
 from desktop.core.groups import OpenRow, Row, is_thinking
 from desktop.ui.transcript.boxes import Box, Fold, Maker
+from desktop.ui.transcript.code_piece import Code
 from desktop.ui.transcript.lane import lane_of
 from desktop.ui.transcript.model import TranscriptModel
+from desktop.ui.transcript.writing import PlainRenderer
 
 DOCUMENTS = 64
 HEIGHTS = 4_000
@@ -37,6 +40,8 @@ class Shelf:
         self._boxes: OrderedDict[str, Box] = OrderedDict()
         self._heights: OrderedDict[str, int] = OrderedDict()
         self._stale: set[str] = set()
+        self._written: set[str] = set()
+        self._wrapped: dict[str, set[int]] = {}
         self.documents_built = 0
 
     # What is known
@@ -78,7 +83,7 @@ class Shelf:
         if box is not None and row.id in self._stale:
             box = self._renewed(box, row, width)
         if box is None:
-            box = self._maker.make(row, self._rows.context(), self.fold_of(row))
+            box = self._made(row)
             self.documents_built += box.documents
         elif box.width == width and row.id not in self._stale:
             self._boxes.move_to_end(row.id)
@@ -86,6 +91,18 @@ class Shelf:
         self._stale.discard(row.id)
         box.lay_out(width)
         self._keep(row.id, box)
+        return box
+
+    def _made(self, row: Row) -> Box:
+        maker = self._maker
+        if row.id in self._written:
+            maker = replace(maker, renderer=PlainRenderer())
+        box = maker.make(row, self._rows.context(), self.fold_of(row))
+        wrapped = self._wrapped.get(row.id)
+        if wrapped:
+            codes = box.codes()
+            for number in wrapped.intersection(range(len(codes))):
+                codes[number].wrapped = True
         return box
 
     def _renewed(self, box: Box, row: Row, width: int) -> Box | None:
@@ -115,6 +132,25 @@ class Shelf:
     def set_fold(self, id_: str, fold: Fold) -> None:
         self._folds[id_] = fold
         self._boxes.pop(id_, None)
+        self._heights.pop(id_, None)
+
+    def is_written(self, id_: str) -> bool:
+        """Whether the row is shown as it was written."""
+        return id_ in self._written
+
+    def toggle_written(self, id_: str) -> None:
+        self._written ^= {id_}
+        self._boxes.pop(id_, None)
+        self._heights.pop(id_, None)
+
+    def toggle_wrapping(self, id_: str, code: Code) -> None:
+        """Wraps the lines of a block of code, or lets them be as long as they are."""
+        box = self._boxes.get(id_)
+        if box is None or code not in (codes := box.codes()):
+            return
+        code.wrapped = not code.wrapped
+        self._wrapped.setdefault(id_, set()).symmetric_difference_update({codes.index(code)})
+        box.width = 0
         self._heights.pop(id_, None)
 
     def set_thinking_open(self, is_open: bool) -> None:

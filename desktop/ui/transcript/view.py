@@ -6,7 +6,7 @@ scroll bar and the button to the end.
 """
 
 import logging
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from PySide6.QtCore import (
@@ -40,11 +40,12 @@ from PySide6.QtWidgets import QAbstractItemView, QFrame, QListView, QToolTip, QW
 
 from desktop.core.records import Branch
 from desktop.ui.theme import Theme
-from desktop.ui.transcript.acts import Act, Point, answer_text, is_prompt
+from desktop.ui.transcript.acts import Act, Point, answer_text, is_answer, is_prompt
 from desktop.ui.transcript.anchor import Layout
 from desktop.ui.transcript.bar import RowBar
 from desktop.ui.transcript.boxes import Box, Fold, Maker
 from desktop.ui.transcript.clock import FrameClock
+from desktop.ui.transcript.code_piece import Code, CodePiece
 from desktop.ui.transcript.frame import Frame, frame_of
 from desktop.ui.transcript.model import TranscriptModel
 from desktop.ui.transcript.overlay import Overlay, Wish, acts_of, overlay_style, wish_of
@@ -52,7 +53,7 @@ from desktop.ui.transcript.page import Listener, Page
 from desktop.ui.transcript.parting import point_near, state_at, wish_near
 from desktop.ui.transcript.phrases import plain_text
 from desktop.ui.transcript.pieces import Hit
-from desktop.ui.transcript.pointer import Pointer, Strokes, tip_at
+from desktop.ui.transcript.pointer import Pointer, Strokes, slide_at, tip_at
 from desktop.ui.transcript.position import ViewState
 from desktop.ui.transcript.row_menu import RowMenu
 from desktop.ui.transcript.to_end import ToEnd, to_end_style
@@ -68,18 +69,21 @@ _STEPS = {
     Qt.Key.Key_Up: (-1, 0),
     Qt.Key.Key_Down: (1, 0),
 }
+_SIDEWAYS = {Qt.Key.Key_Left: -1, Qt.Key.Key_Right: 1}
 _UNFOLDING = (Qt.Key.Key_Return, Qt.Key.Key_Enter, Qt.Key.Key_Space)
 
 
 class TranscriptView(QListView):
     """Shows a `TranscriptModel`. Set its model with `show_model`, its look with `set_theme`.
 
-    `wished(Wish)` to edit, regenerate or fork; `branch_wanted(Point, tab_id)` to switch.
+    `wished(Wish)` to edit, regenerate or fork; `branch_wanted(Point, tab_id)` to switch;
+    `code_wanted(text, language)` to save a block of code.
     """
 
     wished = Signal(object)
     branch_wanted = Signal(object, str)
     link_activated = Signal(str)
+    code_wanted = Signal(str, str)
     link_hovered = Signal(str)
     retry_requested = Signal()
     following_changed = Signal(bool)
@@ -238,6 +242,11 @@ class TranscriptView(QListView):
         """Folds or unfolds. The row stays where it is: only what is below it moves."""
         if self._page is not None:
             self._page.set_fold(id_, fold)
+
+    def toggle_written(self, id_: str) -> None:
+        """Shows an answer as it was written, or as it is meant again."""
+        if self._page is not None:
+            self._page.toggle_written(id_)
 
     def show_branches(self, branches: Sequence[Branch]) -> None:
         """Where other conversations part from this one."""
@@ -405,7 +414,13 @@ class TranscriptView(QListView):
         if event.modifiers() & Qt.KeyboardModifier.ControlModifier:
             event.ignore()
             return
-        self.scroll_by(self._strokes.wheel(event, self._frame().line))
+        line, page = self._frame().line, self._page
+        sideways = self._strokes.sideways(event, line)
+        slide = slide_at(page, event.position()) if sideways and page is not None else None
+        if slide is None:
+            self.scroll_by(self._strokes.wheel(event, line))
+        elif slide.by(sideways):
+            self.viewport().update()
         event.accept()
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
@@ -428,6 +443,8 @@ class TranscriptView(QListView):
             self.jump(1)
         elif key == Qt.Key.Key_End:
             self.follow()
+        elif key in _SIDEWAYS and self._current:
+            self._slide_current(_SIDEWAYS[Qt.Key(key)])
         elif key in _UNFOLDING and self._current and self._page is not None:
             self._page.toggle(self._current)
         else:
@@ -437,6 +454,13 @@ class TranscriptView(QListView):
     def _step(self, lines: int, screens: int) -> None:
         frame = self._frame()
         self.scroll_by(lines * frame.line + screens * frame.screenful)
+
+    def _slide_current(self, step: int) -> None:
+        """←/→: what is wide in the row that the keyboard is on scrolls by some letters."""
+        box = self.box_of(self._current)
+        moved = [one.by(step * 2 * self._frame().line) for one in box.slides()] if box else []
+        if any(moved):
+            self.viewport().update()
 
     def _step_current(self, step: int) -> None:
         """Ctrl+↑/↓: the row before or after, kept on the screen; Enter unfolds it."""
@@ -495,6 +519,10 @@ class TranscriptView(QListView):
                 QToolTip.showText(
                     self.viewport().mapToGlobal(at.toPoint()), self.tr("Copied"), self
                 )
+            case "save" | "wrap":
+                piece = page.piece_at(at)
+                if isinstance(piece, CodePiece):
+                    self._act_on_code(page, row.id, piece.code, wrap=hit.kind == "wrap")
             case "retry":
                 self.retry_requested.emit()
             case "all":
@@ -502,8 +530,14 @@ class TranscriptView(QListView):
             case "fold":
                 self._current = row.id
                 page.toggle(row.id)
-            case "text":
+            case "text" | "slide":
                 pass
+
+    def _act_on_code(self, page: Page, id_: str, code: Code, *, wrap: bool) -> None:
+        if wrap:
+            page.toggle_wrapping(id_, code)
+        else:
+            self.code_wanted.emit(code.text, code.language)
 
     def contextMenuEvent(self, event: QContextMenuEvent) -> None:
         """Of the row under the mouse; of the ringed one when a key asked for it."""
@@ -516,9 +550,11 @@ class TranscriptView(QListView):
             at = page.rows.place(self._current)
             at = -1 if at is None else at
             place = self.visualRect(page.rows.index(at)).topLeft()
-        self._menu_of(page, at).make(self).popup(self.viewport().mapToGlobal(place))
+        piece = page.piece_at(QPointF(place))
+        code = piece.code if isinstance(piece, CodePiece) else None
+        self._menu_of(page, at, code).make(self).popup(self.viewport().mapToGlobal(place))
 
-    def _menu_of(self, page: Page, at: int) -> RowMenu:
+    def _menu_of(self, page: Page, at: int, code: Code | None) -> RowMenu:
         row = page.rows.row(at) if at >= 0 else None
         text = plain_text(row, page.rows.context()) if row is not None else ""
         return RowMenu(
@@ -529,6 +565,22 @@ class TranscriptView(QListView):
             copy_marked=self.copy,
             copy_part=(lambda: QGuiApplication.clipboard().setText(text)) if text else None,
             select_all=self.selectAll,
+            code=self._code_acts(page, row.id, code) if row is not None and code else (),
+            is_written=page.shelf.is_written(row.id) if row and is_answer(row) else None,
+            toggle_written=lambda: row is not None and self.toggle_written(row.id),
+        )
+
+    def _code_acts(
+        self, page: Page, id_: str, code: Code
+    ) -> tuple[tuple[str, Callable[[], object]], ...]:
+        wrap = self.tr("Don't wrap the code") if code.wrapped else self.tr("Wrap the code")
+        return (
+            (self.tr("Copy the code"), lambda: QGuiApplication.clipboard().setText(code.text)),
+            (
+                self.tr("Save the code…"),
+                lambda: self._act_on_code(page, id_, code, wrap=False),
+            ),
+            (wrap, lambda: self._act_on_code(page, id_, code, wrap=True)),
         )
 
     def _wish(self, wish: Wish) -> None:

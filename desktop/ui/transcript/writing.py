@@ -26,6 +26,16 @@ class Writer(Protocol):
     @property
     def pieces(self) -> Sequence[Piece]: ...
 
+    @property
+    def settled(self) -> int:
+        """So many first pieces no later text changes. At a `finished` text the number may sink:
+        those above it were written anew."""
+        ...
+
+    def pieces_from(self, start: int) -> Sequence[Piece]:
+        """All pieces but the first `start`."""
+        ...
+
     def write(self, text: str, *, finished: bool) -> None:
         """The whole text so far; a `finished` text is written as if it had come at once."""
         ...
@@ -51,6 +61,13 @@ class PlainWriter:
     @property
     def pieces(self) -> Sequence[Piece]:
         return self._pieces
+
+    @property
+    def settled(self) -> int:
+        return max(0, len(self._pieces) - 1)
+
+    def pieces_from(self, start: int) -> Sequence[Piece]:
+        return self._pieces[start:]
 
     def write(self, text: str, *, finished: bool) -> None:
         del finished

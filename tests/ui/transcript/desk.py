@@ -19,7 +19,7 @@ from desktop.feed.scope import Scope
 from desktop.feed.window import Limits
 from desktop.ui.theme import Theme, theme_for
 from desktop.ui.transcript.highlight import Highlighter
-from desktop.ui.transcript.markdown import MarkdownRenderer
+from desktop.ui.transcript.markdown.renderer import MarkdownRenderer
 from desktop.ui.transcript.model import TranscriptModel
 from desktop.ui.transcript.view import TranscriptView, ViewState
 from tests.fakes.stores import MemoryLog

@@ -2,6 +2,7 @@
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given, settings
@@ -10,8 +11,11 @@ from PySide6.QtGui import QTextFormat
 from PySide6.QtWidgets import QApplication
 
 from desktop.ui.theme import theme_for
-from desktop.ui.transcript.markdown import MarkdownWriter, parser
-from desktop.ui.transcript.pieces import CodePiece, Paper, Piece, TextPiece
+from desktop.ui.transcript.code_piece import CodePiece
+from desktop.ui.transcript.markdown.grammar import Block, Grammar, Names
+from desktop.ui.transcript.markdown.writer import MarkdownWriter
+from desktop.ui.transcript.pieces import Paper, TextPiece
+from tests.ui.transcript.likeness import likeness, links, streamed, texts, whole, written
 
 SHARED = Path(__file__).parents[4] / "shared" / "data" / "markdown" / "commonmark.json"
 
@@ -34,6 +38,13 @@ SAMPLES = {
     "[this]: http://a\n[x]: http://b\n",
     "crlf": "a\r\n\r\n```\r\ncode\r\n```\r\n\r\nb\r",
     "blank start": "\n\n```js\nlet a\n",
+    "notes": "one[^a] and two[^b], [^none]\n\n[^a]: A note\n\n    of two parts\n\n[^b]: B\n",
+    "tasks": "- [ ] open\n- [x] done\n  - [X] inner\n- [ ]\n1. [x] numbered\n",
+    "title below": "para\n\n[a]: /u\n'ti\ntle'\n\n[a] [b]\n\n[b]: /v\n'not\n\na title'\n",
+    "definitions grow": "[a] [b]\n\n[a]: http://x.y/long\n[b]: http://z.y/longer\n\nend",
+    "note in a list": "- a[^1]\n\n  [^1]: inside\n\nb[^1]\n",
+    "marks at the end": "```\na\n``",
+    "fence ends text": "```py\na\n```",
     "odd spaces": "a\x0bb\x85c\u2028d\n\ne",
 }
 
@@ -43,42 +54,16 @@ def paper(qapp: QApplication) -> Paper:
     return Paper(theme_for("light", qapp.palette()))
 
 
-def shape(pieces: list[Piece]) -> list[tuple[str, ...]]:
-    """What is seen of pieces: each block's text, and whether it is code, a list, a heading."""
-    seen: list[tuple[str, ...]] = []
-    for piece in pieces:
-        assert isinstance(piece, TextPiece)
-        kind = "code" if isinstance(piece, CodePiece) else "text"
-        block = piece.document.begin()
-        while block.isValid():
-            bullet = block.textList().itemText(block) if block.textList() else ""
-            level = str(block.blockFormat().headingLevel())
-            links: list[str] = []
-            fragments = block.begin()
-            while not fragments.atEnd():
-                links.append(fragments.fragment().charFormat().anchorHref())
-                fragments += 1
-            seen.append((kind, block.text(), bullet, level, *(link for link in links if link)))
-            block = block.next()
-    return seen
-
-
-def whole(paper: Paper, text: str) -> list[tuple[str, ...]]:
-    writer = MarkdownWriter(paper, parser())
-    writer.write(text, finished=True)
-    return shape(list(writer.pieces))
-
-
-def streamed(paper: Paper, text: str, sizes: list[int]) -> MarkdownWriter:
+def streamed_watched(paper: Paper, text: str, sizes: list[int]) -> MarkdownWriter:
     """Writes the text in parts, checking on the way that what is finished never changes."""
-    writer = MarkdownWriter(paper, parser())
+    writer = MarkdownWriter(paper, Grammar())
     at, number = 0, 0
-    finished: list[tuple[str, ...]] = []
+    finished: list[tuple[Any, ...]] = []
     while at < len(text):
         at += sizes[number % len(sizes)]
         number += 1
         writer.write(text[:at], finished=False)
-        now = shape(list(writer.finished_pieces))
+        now = likeness(writer.finished_pieces)
         assert now[: len(finished)] == finished
         finished = now
         for piece in writer.pieces:
@@ -92,7 +77,7 @@ def streamed(paper: Paper, text: str, sizes: list[int]) -> MarkdownWriter:
 def test_letter_by_letter_the_end_equals_the_whole(paper: Paper, name: str) -> None:
     """F-R05"""
     text = SAMPLES[name]
-    assert shape(list(streamed(paper, text, [1]).pieces)) == whole(paper, text)
+    assert likeness(streamed_watched(paper, text, [1]).pieces) == whole(paper, text)
 
 
 @pytest.mark.skipif(not SHARED.exists(), reason="the specification's examples are not here")
@@ -100,11 +85,33 @@ def test_all_examples_of_the_specification_stream_to_the_same_end(paper: Paper) 
     """F-R05: no exception on any prefix either."""
     for example in json.loads(SHARED.read_text(encoding="utf-8")):
         text = example["markdown"]
-        writer = MarkdownWriter(paper, parser())
-        for at in range(1, len(text) + 1):
-            writer.write(text[:at], finished=False)
-        writer.write(text, finished=True)
-        assert shape(list(writer.pieces)) == whole(paper, text), example["example"]
+        assert likeness(streamed(paper, text, [1]).pieces) == whole(paper, text), text
+
+
+FIXTURES = ("tables", "strikethrough", "tasklists", "xss", "fatal")
+
+
+@pytest.mark.skipif(not SHARED.exists(), reason="the fixtures are not here")
+@pytest.mark.parametrize("name", FIXTURES)
+def test_what_else_is_understood_streams_to_the_same_end(paper: Paper, name: str) -> None:
+    """F-R05: tables, strikethrough, task lists, and what broke parsers before."""
+    fixture = SHARED.with_name(f"markdown-it-fixture-{name}.md").read_text(encoding="utf-8")
+    for text in fixture.split("\n.\n"):
+        assert likeness(streamed(paper, text, [1]).pieces) == whole(paper, text), text
+
+
+@pytest.mark.skipif(not SHARED.exists(), reason="the documents are not here")
+def test_long_documents_stream_to_the_same_end(paper: Paper) -> None:
+    """F-R05, U03: real documents of up to 88 KB, and the specification itself."""
+    for path in (*SHARED.parent.glob("pydantic-ai-*.md"), *SHARED.parent.glob("*-spec.txt")):
+        text = path.read_text(encoding="utf-8")
+        assert likeness(streamed(paper, text, [997]).pieces) == whole(paper, text), path.name
+
+
+def a_paper() -> Paper:
+    app = QApplication.instance() or QApplication([])
+    assert isinstance(app, QApplication)
+    return Paper(theme_for("light", app.palette()))
 
 
 LINES = st.lists(
@@ -112,36 +119,43 @@ LINES = st.lists(
         [
             *("a", "- b", "  c", "> q", "```", "~~~", "# h", "===", "---", "***x", "", "1. n"),
             *("    i", "| a | b |", "|---|---|", "| 1 | 2 |", "\t- t", "[r]: /u", "[r]", "<b>"),
-            *("``` py", "  ```"),
+            *("``` py", "  ```", "[^n]: note", "see [^n] and [r]", "- [x] t", "    more", '"t'),
+            *("1) n", "> [^n]: q", "[r]:", "/u2 'ti", "tle'", "~~s~~ $4 | $19"),
         ]
     ),
     max_size=14,
 )
 
 
-@settings(max_examples=150)
-@given(lines=LINES, sizes=st.lists(st.integers(1, 9), min_size=1, max_size=5))
+SIZES = st.lists(st.integers(1, 9), min_size=1, max_size=5)
+
+
+@settings(max_examples=150, deadline=None)
+@given(lines=LINES, sizes=SIZES)
 def test_any_lines_in_any_parts_stream_to_the_same_end(lines: list[str], sizes: list[int]) -> None:
     """F-R05"""
-    app = QApplication.instance() or QApplication([])
-    assert isinstance(app, QApplication)
-    paper = Paper(theme_for("light", app.palette()))
     text = "\n".join(lines)
-    writer = MarkdownWriter(paper, parser())
-    at, number = 0, 0
-    while at < len(text):
-        at += sizes[number % len(sizes)]
-        number += 1
-        writer.write(text[:at], finished=False)
-    writer.write(text, finished=True)
-    assert shape(list(writer.pieces)) == whole(paper, text)
+    assert likeness(streamed(a_paper(), text, sizes).pieces) == whole(a_paper(), text)
+
+
+SIGNS = "#*_~`[]()<>|-+=:!^x1.&$\\ \t\n\n\ra\u00e4\u0627\u05d0\U0001f600\u200d\ufdd0\u2028\0"
+ANY_TEXT = st.text(
+    st.one_of(st.sampled_from(SIGNS), st.characters(exclude_categories=["Cs"])), max_size=80
+)
+
+
+@settings(max_examples=150, deadline=None)
+@given(text=ANY_TEXT, sizes=SIZES)
+def test_any_text_in_any_parts_streams_to_the_same_end(text: str, sizes: list[int]) -> None:
+    """F-R05, U03: whatever the letters are."""
+    assert likeness(streamed(a_paper(), text, sizes).pieces) == whole(a_paper(), text)
 
 
 def test_the_cost_of_more_text_does_not_grow_with_the_text(paper: Paper) -> None:
     """U03: counted in blocks made, not in time."""
 
     def blocks_made(paragraphs: int) -> int:
-        writer = MarkdownWriter(paper, parser())
+        writer = MarkdownWriter(paper, Grammar())
         text = ""
         for number in range(paragraphs):
             text += (
@@ -154,7 +168,7 @@ def test_the_cost_of_more_text_does_not_grow_with_the_text(paper: Paper) -> None
 
 
 def test_an_open_fence_only_grows(paper: Paper) -> None:
-    writer = MarkdownWriter(paper, parser())
+    writer = MarkdownWriter(paper, Grammar())
     text = "```python\n"
     writer.write(text, finished=False)
     made = writer.renders
@@ -168,7 +182,7 @@ def test_an_open_fence_only_grows(paper: Paper) -> None:
 
 def test_a_long_block_of_code_is_cut_and_copied_whole(paper: Paper) -> None:
     code = "".join(f"line {number}\n" for number in range(1_000))
-    writer = MarkdownWriter(paper, parser())
+    writer = MarkdownWriter(paper, Grammar())
     writer.write(f"```\n{code}```\n", finished=True)
     pieces = [piece for piece in writer.pieces if isinstance(piece, CodePiece)]
     assert len(pieces) == 4
@@ -180,9 +194,9 @@ def test_pictures_are_never_loaded_and_html_is_text(paper: Paper, tmp_path: Path
     """U39"""
     picture = tmp_path / "a.png"
     picture.write_bytes(b"not read")
-    writer = MarkdownWriter(paper, parser())
+    writer = MarkdownWriter(paper, Grammar())
     writer.write(f"![cat]({picture.as_uri()}) <img src='x'>\n\n<b>bold</b>", finished=True)
-    text = " ".join(line[1] for line in shape(list(writer.pieces)))
+    text = " ".join(texts(writer.pieces))
     assert text == "[picture: cat] <img src='x'> <b>bold</b>"
     for piece in writer.pieces:
         assert isinstance(piece, TextPiece)
@@ -194,8 +208,7 @@ def test_pictures_are_never_loaded_and_html_is_text(paper: Paper, tmp_path: Path
 
 def test_only_web_and_mail_addresses_are_links(paper: Paper) -> None:
     text = "[a](https://x.y) [b](javascript:alert) [c](file:///e) [d](mailto:a@b) [e](rel/path)"
-    links = [link for line in whole(paper, text) for link in line[4:]]
-    assert links == ["https://x.y", "mailto:a@b", "rel/path"]
+    assert links(written(paper, text).pieces) == ["https://x.y", "mailto:a@b", "rel/path"]
 
 
 @pytest.mark.parametrize(
@@ -210,9 +223,9 @@ def test_only_web_and_mail_addresses_are_links(paper: Paper) -> None:
 )
 def test_what_would_take_long_is_shown_plainly_and_whole(paper: Paper, text: str) -> None:
     """U03"""
-    writer = MarkdownWriter(paper, parser())
+    writer = MarkdownWriter(paper, Grammar())
     writer.write(text, finished=True)
-    shown = "".join(line[1] for line in shape(list(writer.pieces)))
+    shown = "".join(texts(writer.pieces))
     assert shown.replace("\n", "") == text.replace("\n", "")
     assert len(writer.pieces) > 1
 
@@ -224,15 +237,18 @@ def test_numbers_of_a_list_go_on_where_they_begin(paper: Paper) -> None:
 
 def test_a_block_that_never_ends_is_looked_at_less_and_less(paper: Paper) -> None:
     """F-R03: a list of thousands of lines, one delta a line."""
-    markdown = parser()
-    writer = MarkdownWriter(paper, markdown)
     looks: list[int] = []
-    parse = markdown.parse
-    markdown.parse = lambda text, env: looks.append(len(text)) or parse(text, env)  # type: ignore[method-assign]
+
+    class Watched(Grammar):
+        def blocks(self, text: str, names: Names) -> list[Block]:
+            looks.append(len(text))
+            return super().blocks(text, names)
+
+    writer = MarkdownWriter(paper, Watched())
     text = ""
     for number in range(1_500):
         text += f"- item number {number} of a long list\n"
         writer.write(text, finished=False)
     assert sum(length > 10_000 for length in looks) < 80
     writer.write(text, finished=True)
-    assert shape(list(writer.pieces))[-1][1] == "item number 1499 of a long list"
+    assert texts(writer.pieces)[-1] == "item number 1499 of a long list"

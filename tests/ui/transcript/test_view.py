@@ -494,7 +494,7 @@ def test_before_the_libraries_are_loaded_rows_are_plain_text_and_then_become_ric
     desk: Desk,
 ) -> None:
     from desktop.ui.transcript.highlight import Highlighter
-    from desktop.ui.transcript.markdown import MarkdownRenderer
+    from desktop.ui.transcript.markdown.renderer import MarkdownRenderer
 
     desk.say("# Title\n\nand *text*")
     view = desk.show(markdown=False)
