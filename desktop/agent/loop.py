@@ -10,7 +10,7 @@ import logging
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 
-from desktop.agent import misses, repair
+from desktop.agent import misses, refusals, repair
 from desktop.agent.approvals import Asker
 from desktop.agent.calls import Calls
 from desktop.agent.compaction import NOTHING, Compaction, Ties, is_due
@@ -32,7 +32,7 @@ EMPTY = "The model answered with nothing, several times in a row."
 PAUSED_TOO_OFTEN = "The model paused its answer too often without coming to an end."
 CUT_OFF = "The answer reached its length limit and was cut off."
 WINDOW_FULL = "The conversation has reached the end of the model's window; the answer was cut off."
-REFUSED = "The model declined to answer this."
+KEPT = "What the answer had said until then is kept, marked as cut off."
 IN_CIRCLES = (
     "The agent repeated the same step without getting any further, so it was stopped. Write what "
     "it should do instead."
@@ -55,7 +55,10 @@ class Links:
 
 
 class Turn:
-    """A running turn. `step` is the request that comes next; `stop` ends the turn from outside."""
+    """A running turn. `step` is the request that comes next; `stop` ends the turn from outside.
+
+    `resumed`: it begins by continuing an answer that the provider had paused.
+    """
 
     def __init__(
         self,
@@ -69,6 +72,7 @@ class Turn:
         model: Model,
         chosen: Chosen,
         links: Links,
+        resumed: bool = False,
     ) -> None:
         self.id = turn_id
         self.step = step
@@ -86,7 +90,7 @@ class Turn:
         self._stop: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         self._circles = Circles()
         self._empties = 0
-        self._pauses = 0
+        self._pauses = 1 if resumed else 0
         self._compacts = True
         self._closing: list[NewChunk] = []
 
@@ -136,7 +140,7 @@ class Turn:
         if self.stopping:
             return "stopped"
         if end.failure is not None:
-            self._note_failure(end.failure)
+            self._note_failure(end.failure, end.rows)
             return "failed"
         calls = [row for row in end.rows if row.type == "tool_call"]
         if calls:
@@ -207,6 +211,7 @@ class Turn:
             options=options,
             stop=self._stop,
             retrying=self._links.ties.retrying,
+            haste=self._links.ties.haste,
         )
         return await step.ask()
 
@@ -240,7 +245,7 @@ class Turn:
             case "pause_turn":
                 return self._pause()
             case "refusal":
-                self._note(REFUSED)
+                self._note(refusals.words(end.details))
                 await self._retract(end.rows)
                 return "refused"
             case "max_tokens":
@@ -300,8 +305,9 @@ class Turn:
         except StoreError as error:
             self.problem = str(error)
 
-    def _note_failure(self, failure: Failure) -> None:
+    def _note_failure(self, failure: Failure, rows: Sequence[LogChunk]) -> None:
         found = {
+            "kept": KEPT if any(isinstance(row.data, Text) for row in rows) else "",
             "kind": failure.kind,
             "wayOut": failure.way_out,
             "detail": failure.detail,

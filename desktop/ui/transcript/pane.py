@@ -23,12 +23,12 @@ SAFE_SCHEMES = frozenset({"http", "https", "mailto"})
 
 
 class TranscriptPane(QWidget):
-    """`retry_requested` from an error row, `failed(sentence, detail)` when rows can't be read;
+    """`failed(sentence, detail)` when rows can't be read;
     `filled` when the rows in sight were read; `wished` and `branch_wanted` as the view's."""
 
-    retry_requested = Signal()
     filled = Signal()
     wished = Signal(object)
+    way_wanted = Signal(str)
     branch_wanted = Signal(object, str)
     failed = Signal(str, str)
     painted_rows = Signal()
@@ -55,9 +55,9 @@ class TranscriptPane(QWidget):
         self.rendered = False
         self.view = TranscriptView(theme, self)
         self.view.link_activated.connect(open_link)
-        self.view.retry_requested.connect(self.retry_requested)
         self.view.painted_rows.connect(self.painted_rows)
         self.view.wished.connect(self.wished)
+        self.view.way_wanted.connect(self.way_wanted)
         self.view.branch_wanted.connect(self.branch_wanted)
         column = QVBoxLayout(self)
         column.setContentsMargins(0, 0, 0, 0)

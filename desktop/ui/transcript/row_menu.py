@@ -8,18 +8,21 @@ from dataclasses import dataclass
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QMenu, QWidget
 
-from desktop.ui.transcript.acts import Act
+from desktop.core.status import Way
+from desktop.ui.transcript.acts import Act, way_words
 from desktop.ui.transcript.phrases import say
 
 
 @dataclass(frozen=True, slots=True)
 class RowMenu:
-    """What a menu offers. `acts` are those of the row, none where there is no row."""
+    """What a menu offers. `acts` and `ways` are those of the row, none where there is no row."""
 
     acts: tuple[Act, ...]
+    ways: tuple[Way, ...]
     is_prompt: bool
     has_marked: bool
     act: Callable[[Act], object]
+    go: Callable[[Way], object]
     copy_marked: Callable[[], object]
     copy_part: Callable[[], object] | None
     select_all: Callable[[], object]
@@ -34,6 +37,10 @@ class RowMenu:
             menu.addAction(say("Copy this part"), self.copy_part)
         if self.acts and not self.is_prompt:
             menu.addAction(say("Copy the answer"), lambda: self.act("copy"))
+        if self.ways:
+            menu.addSeparator()
+        for way in self.ways:
+            menu.addAction(way_words(way), lambda way=way: self.go(way))
         others: tuple[tuple[Act, str], ...] = (
             ("edit", say("Edit…")),
             ("regenerate", say("Regenerate the answer")),
