@@ -9,7 +9,15 @@ from PySide6.QtWidgets import QLabel, QListView, QMenu, QPushButton
 
 from desktop.agent.ways import GO_ON
 from tests.e2e.nacre import KEY, Home
-from tests.fakes.messages_api import MessagesServer, Reply, fails, reply, text
+from tests.fakes.messages_api import (
+    MessagesServer,
+    Received,
+    Reply,
+    fails,
+    reply,
+    text,
+    tool_use,
+)
 from tests.ui.conftest import Enter
 from tests.ui.program import Person, outcomes, said, sealed, spoken
 
@@ -176,3 +184,39 @@ def test_an_answer_that_reached_its_limit_can_be_continued_by_a_key(
         assert person.leave() == 0
     assert server.rejected == []
     assert said(server, 2, "user")[-1] == GO_ON
+
+
+def looks(received: Received) -> Reply:
+    """The same call again and again, until a result says what to do instead."""
+    results = [
+        block
+        for message in received.json["messages"]
+        for block in message["content"]
+        if block["type"] == "tool_result"
+    ]
+    if any("another file" in json.dumps(one) for one in results):
+        return reply("Another one, then.")
+    return reply(tool_use("read_file", {"path": "notes.txt"}))
+
+
+def test_u27_a_circle_is_a_question_above_the_field(home: Home, enter: Enter) -> None:
+    """SPEC U27: the sidebar says that it needs you, and what is told reaches the model."""
+    (home.workspace / "notes.txt").write_text("one\n")
+    with MessagesServer(otherwise=looks) as server:
+        person = enter(server)
+        person.open_folder(home.workspace)
+        tab_id = person.begin("Look around")
+        person.wait(lambda: person.shows("permissionBar"))
+        assert "the same thing 5 times in a row" in person.labels()
+        assert "Waiting for your answer" in person.labels()
+        person.click("allowOnce")
+        person.wait(lambda: not person.shows("permissionBar"))
+        person.wait(lambda: person.shows("permissionBar"))
+        assert len(server.requests) == 11
+        person.wait(lambda: person.part_enabled("allowOnce"))
+        person.type_into("denyReason", "Take another file.")
+        person.click("denyNow")
+        person.wait(lambda: person.reads("Another one, then.") and person.idle())
+        assert person.leave() == 0
+    assert server.rejected == []
+    assert outcomes(home, tab_id) == ["done"]
