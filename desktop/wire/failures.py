@@ -192,6 +192,17 @@ def stalled(detail: str = "") -> Failure:
     )
 
 
+def slept() -> Failure:
+    """The machine slept in the middle of a request, and nothing came any more (SPEC U29)."""
+    return Failure(
+        "network",
+        "The computer slept, and the connection was lost meanwhile.",
+        TRY_AGAIN,
+        "nothing came after the machine woke",
+        retryable=True,
+    )
+
+
 def not_a_server(detail: str, *, server: str = "") -> Failure:
     """Something answered, but not a server of the Messages API."""
     who = f"The address {server}" if server else "The address"
