@@ -10,7 +10,7 @@ from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import replace
 from functools import partial
 
-from desktop.agent import repair
+from desktop.agent import repair, ways
 from desktop.agent.approvals import Asker
 from desktop.agent.branching import PlaceGone, Resend
 from desktop.agent.compaction import (
@@ -22,6 +22,7 @@ from desktop.agent.compaction import (
     turn_of,
 )
 from desktop.agent.ledger import Ledger
+from desktop.agent.listening import Haste
 from desktop.agent.loop import UNFORESEEN, Links, Turn
 from desktop.agent.opening import Opening, Openings
 from desktop.agent.spending import Next, spent
@@ -33,7 +34,7 @@ from desktop.core.errors import LeaseHeld, NacreError, StoreError
 from desktop.core.model import Model, Retry, Spent
 from desktop.core.permissions import PermissionMode
 from desktop.core.protocols import TurnStore
-from desktop.core.status import Compacting, QueuedMessage, TabStatus
+from desktop.core.status import Compacting, QueuedMessage, TabStatus, Way
 
 WORKING = "The agent is working in this conversation."
 
@@ -92,10 +93,12 @@ class Agent:
         )
         self._closing = False
         self._retry: Retry | None = None
+        self._haste = Haste()
         self._compacting: Compacting | None = None
         self._spent = Spent(window=DEFAULT_WINDOW)
         self._problem = ""
         self._last_outcome = ""
+        self._ways_on: tuple[Way, ...] = ()
         self._asker = Asker(
             tab_id=place.tab_id,
             workspace_id=place.workspace_id,
@@ -149,6 +152,7 @@ class Agent:
             problem=self._problem,
             last_outcome=self._last_outcome,
             compacting=self._compacting,
+            ways_on=() if turn or self._tenure.holder else self._ways_on,
         )
 
     async def open(self) -> TabStatus:
@@ -258,6 +262,21 @@ class Agent:
             if turn is not None:
                 self._start(turn)
 
+    def try_now(self) -> None:
+        """Sends a request that waits to go out again at once; while none waits: a no-op."""
+        self._haste.hurry()
+        self._show_retry(None)
+
+    async def go_on(self) -> None:
+        """Asks for the rest of an answer that was cut; where there is none: a no-op."""
+        async with self._gate:
+            if self.is_running:
+                return
+            self._problem = ""
+            await self._tenure.reload()
+            if "go_on" in ways.ways_on(self._ledger.rows):
+                self._start(await self._submit(ways.GO_ON, ()))
+
     async def compact(self, instruction: str = "") -> None:
         """Begins to compact; what comes of it is in the rows and in `problem` of the status.
 
@@ -358,6 +377,7 @@ class Agent:
             self._waiting.hold_messages()
         rows = self._ledger.rows
         self._last_outcome = repair.outcome_of(rows, repair.last_turn_id(rows))
+        self._ways_on = ways.ways_on(rows)
         self._tell()
 
     # Beginning a turn.
@@ -425,10 +445,11 @@ class Agent:
             model=model,
             chosen=self._chosen,
             links=Links(self._drain, self._progressed, self._ties()),
+            resumed=opening.resumed,
         )
 
     def _ties(self) -> Ties:
-        return Ties(self._openings.fresh, self._show_compacting, self._show_retry)
+        return Ties(self._openings.fresh, self._show_compacting, self._show_retry, self._haste)
 
     def _start(self, turn: Turn | CompactionJob) -> None:
         self._turn = turn
@@ -467,6 +488,7 @@ class Agent:
                     return following
             except NacreError as error:
                 self._problem = self._problem or str(error)
+            self._ways_on = ways.ways_on(self._ledger.rows)
             await self._tenure.release()
             await self._say("idle")
             self._waiting.hold_messages()

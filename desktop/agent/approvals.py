@@ -1,7 +1,8 @@
 """Whether a tool may do what it is about to do: rules and mode answer, or the person.
 
-Questions wait side by side; an "always" stores a rule of the workspace and answers every other
-open question that it covers (SPEC U30). Without a person to ask, asking is refusing.
+Questions wait side by side, that about a circle (`circling`) among them; an "always" stores a rule
+of the workspace and answers every other open question that it covers (SPEC U30). Without a person
+to ask, asking is refusing.
 """
 
 import asyncio
@@ -10,7 +11,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from desktop.core.errors import StoreError
-from desktop.core.permissions import Act, Answer, PermissionMode, Question, Rule, judge
+from desktop.core.permissions import Act, Answer, Circle, PermissionMode, Question, Rule, judge
 
 READ_ONLY = (
     "Not allowed: the permission mode is read-only, so nothing was done. Only reading inside the "
@@ -60,7 +61,7 @@ class Approvals:
         now_ms: Callable[[], int],
     ) -> None:
         self._rules = rules
-        self._has_person = has_person
+        self.has_person = has_person
         self._new_id = new_id
         self._now_ms = now_ms
         self._open: dict[str, _Open] = {}
@@ -75,9 +76,12 @@ class Approvals:
             return None
         if verdict == "refuse":
             return READ_ONLY
-        if not self._has_person:
+        if not self.has_person:
             return NOBODY
-        question = Question(self._new_id(), asker.tab_id, call_id, act, self._now_ms())
+        return await self._ask(act, call_id=call_id, asker=asker)
+
+    async def _ask(self, about: Act | Circle, *, call_id: str, asker: Asker) -> str | None:
+        question = Question(self._new_id(), asker.tab_id, call_id, about, self._now_ms())
         answered: asyncio.Future[str | None] = asyncio.get_running_loop().create_future()
         self._open[question.id] = _Open(question, asker, answered)
         asker.changed()
@@ -86,6 +90,13 @@ class Approvals:
         finally:
             self._open.pop(question.id, None)
             asker.changed()
+
+    async def denial(self, circle: Circle, *, call_id: str, asker: Asker) -> str | None:
+        """None when the circle may go on; else what the person says to it, '' for just no.
+
+        Waits for the person, whom there must be (`has_person`). Cancelling takes it back.
+        """
+        return await self._ask(circle, call_id=call_id, asker=asker)
 
     def questions(self, tab_id: str) -> tuple[Question, ...]:
         """The open questions of a conversation, in the order they were asked."""
@@ -103,22 +114,28 @@ class Approvals:
         found = self._open.get(question_id)
         if found is None or found.answered.done():
             return
+        about = found.question.about
         if answer.choice == "deny":
-            found.answered.set_result(_denial(answer.why))
+            why = answer.why.strip()
+            found.answered.set_result(why if isinstance(about, Circle) else _denial(why))
             return
         found.answered.set_result(None)
-        act = found.question.act
+        await self._keep_rule(answer, about, found.asker.workspace_id)
+
+    async def _keep_rule(self, answer: Answer, act: Act | Circle, workspace_id: int) -> None:
+        if isinstance(act, Circle):
+            return
         if answer.choice == "always" and act.offer and not act.outside:
-            workspace_id = found.asker.workspace_id
             await self._rules.add_rule(Rule(workspace_id, act.tool, act.offer))
             await self.judge_again(workspace_id)
 
     async def judge_again(self, workspace_id: int) -> None:
         """Judges the open questions of a workspace anew: a rule or a mode has changed."""
         for one in list(self._open.values()):
-            if one.asker.workspace_id != workspace_id:
+            act = one.question.about
+            if one.asker.workspace_id != workspace_id or isinstance(act, Circle):
                 continue
-            verdict = await self._judge(one.question.act, one.asker)
+            verdict = await self._judge(act, one.asker)
             if one.answered.done() or verdict == "ask":
                 continue
             one.answered.set_result(None if verdict == "allow" else READ_ONLY)
@@ -132,4 +149,4 @@ class Approvals:
 
 
 def _denial(why: str) -> str:
-    return f"{DENIED} They say: {why.strip()}" if why.strip() else DENIED
+    return f"{DENIED} They say: {why}" if why else DENIED

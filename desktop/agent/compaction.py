@@ -13,7 +13,8 @@ from dataclasses import dataclass, replace
 
 from desktop.agent import context, repair
 from desktop.agent.ledger import Ledger
-from desktop.agent.step import NO_END, close, ended, next_batch, noted, retry_of
+from desktop.agent.listening import Haste, close, hasty, next_batch
+from desktop.agent.step import NO_END, ended, noted, retry_of
 from desktop.agent.surroundings import Chosen, Surroundings
 from desktop.core.chunks import LogChunk, NewChunk, Outcome, System, Text, ToolCall
 from desktop.core.conversation import compaction, is_answer, split_dangling, told
@@ -71,11 +72,13 @@ ASK_TO_KEEP = "\n\nThe person asks that this in particular is kept:\n"
 @dataclass(frozen=True, slots=True)
 class Ties:
     """What a compaction is connected to: `fresh` makes the rows that the model must be told anew
-    (the prompt if it changed, the facts), for a turn and step; the rest is told."""
+    (the prompt if it changed, the facts), for a turn and step; the rest is told, and `haste` asks
+    again at once."""
 
     fresh: Callable[[str, int], Awaitable[list[NewChunk]]]
     compacting: Callable[[Compacting | None], None]
     retrying: Callable[[Retry | None], None]
+    haste: Haste
 
 
 @dataclass(frozen=True, slots=True)
@@ -211,7 +214,7 @@ class Compaction:
         )
         await self._ledger.start_request(record)
         options = RequestOptions(self._chosen.model, self._chosen.effort, ttl=self._around.ttl())
-        stream = self._model.respond(rows, options)
+        stream = hasty(lambda: self._model.respond(rows, options), self._ties.haste)
         hearing = _Hearing(record)
         try:
             while not self._stop.done() and hearing.answer is None:

@@ -6,6 +6,7 @@ steps in a row that fail with the same words.
 
 import json
 from collections.abc import Sequence
+from typing import Literal
 
 from desktop.core.chunks import LogChunk, ToolCall, ToolResult
 
@@ -14,6 +15,7 @@ SAME_ERRORS = 8
 
 Calls = tuple[tuple[str, str], ...]
 Results = tuple[str, ...]
+Shape = Literal["same", "back_and_forth", "same_error"]
 
 
 def signature(call: ToolCall) -> tuple[str, str]:
@@ -29,10 +31,14 @@ class Circles:
         self._steps: list[tuple[Calls, Results]] = []
         self._errors: list[Results | None] = []
 
-    def would_repeat(self, calls: Sequence[LogChunk]) -> bool:
-        """Whether running these calls would be one more round of a circle."""
+    def shape(self, calls: Sequence[LogChunk]) -> Shape | None:
+        """The circle of which running these calls would be one more round; None for no circle."""
         new = _signatures(calls)
-        return any(self._is_round(new, period) for period in (1, 2)) or self._fails_alike()
+        if self._is_round(new, 1):
+            return "same"
+        if self._is_round(new, 2):
+            return "back_and_forth"
+        return "same_error" if self._fails_alike() else None
 
     def add(self, calls: Sequence[LogChunk], results: Sequence[LogChunk]) -> None:
         """A step has run."""

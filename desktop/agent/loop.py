@@ -10,11 +10,12 @@ import logging
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 
-from desktop.agent import misses, repair
+from desktop.agent import circling, misses, refusals, repair
 from desktop.agent.approvals import Asker
-from desktop.agent.calls import Calls
+from desktop.agent.calls import STOPPED_BEFORE, Calls
+from desktop.agent.circling import Decision
 from desktop.agent.compaction import NOTHING, Compaction, Ties, is_due
-from desktop.agent.guard import Circles
+from desktop.agent.guard import Circles, Shape
 from desktop.agent.ledger import Ledger
 from desktop.agent.step import Step, StepEnd
 from desktop.agent.surroundings import Chosen, Place, Surroundings
@@ -32,14 +33,7 @@ EMPTY = "The model answered with nothing, several times in a row."
 PAUSED_TOO_OFTEN = "The model paused its answer too often without coming to an end."
 CUT_OFF = "The answer reached its length limit and was cut off."
 WINDOW_FULL = "The conversation has reached the end of the model's window; the answer was cut off."
-REFUSED = "The model declined to answer this."
-IN_CIRCLES = (
-    "The agent repeated the same step without getting any further, so it was stopped. Write what "
-    "it should do instead."
-)
-NOT_RUN_AGAIN = (
-    "Not run: the same call was made several times in a row with the same result. Nothing was done."
-)
+KEPT = "What the answer had said until then is kept, marked as cut off."
 
 _FINISHED = frozenset({"end_turn", "stop_sequence", "tool_use"})
 _log = logging.getLogger(__name__)
@@ -55,7 +49,10 @@ class Links:
 
 
 class Turn:
-    """A running turn. `step` is the request that comes next; `stop` ends the turn from outside."""
+    """A running turn. `step` is the request that comes next; `stop` ends the turn from outside.
+
+    `resumed`: it begins by continuing an answer that the provider had paused.
+    """
 
     def __init__(
         self,
@@ -69,6 +66,7 @@ class Turn:
         model: Model,
         chosen: Chosen,
         links: Links,
+        resumed: bool = False,
     ) -> None:
         self.id = turn_id
         self.step = step
@@ -86,7 +84,7 @@ class Turn:
         self._stop: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         self._circles = Circles()
         self._empties = 0
-        self._pauses = 0
+        self._pauses = 1 if resumed else 0
         self._compacts = True
         self._closing: list[NewChunk] = []
 
@@ -136,7 +134,7 @@ class Turn:
         if self.stopping:
             return "stopped"
         if end.failure is not None:
-            self._note_failure(end.failure)
+            self._note_failure(end.failure, end.rows)
             return "failed"
         calls = [row for row in end.rows if row.type == "tool_call"]
         if calls:
@@ -207,6 +205,7 @@ class Turn:
             options=options,
             stop=self._stop,
             retrying=self._links.ties.retrying,
+            haste=self._links.ties.haste,
         )
         return await step.ask()
 
@@ -220,10 +219,11 @@ class Turn:
             turn_id=self.id,
             stop=self._stop,
         )
-        if self._circles.would_repeat(calls):
-            await runner.refuse(calls, NOT_RUN_AGAIN)
-            self._note(IN_CIRCLES)
-            return "failed"
+        shape = self._circles.shape(calls)
+        if shape is not None:
+            decision = await self._ask_about(shape, calls)
+            if decision.kind != "on":
+                return await self._not_again(runner, calls, decision)
         results = await runner.run(calls)
         if self.stopping:
             return "stopped"
@@ -234,13 +234,42 @@ class Turn:
         self.step += 1
         return None
 
+    async def _ask_about(self, shape: Shape, calls: Sequence[LogChunk]) -> Decision:
+        """Whether a circle goes on; whatever the person says, it is counted anew (SPEC U27)."""
+        self._circles = Circles()
+        approvals = self._around.approvals
+        return await circling.decided(
+            shape, calls, approvals=approvals, asker=self._asker, stop=self._stop
+        )
+
+    async def _not_again(
+        self, runner: Calls, calls: Sequence[LogChunk], decision: Decision
+    ) -> Outcome | None:
+        """The calls of a circle get their results without being run."""
+        match decision.kind:
+            case "told":
+                await runner.refuse(calls, circling.TOLD.format(words=decision.words))
+                await self._links.drain(self)
+                self.step += 1
+                return None
+            case "stopped":
+                await runner.refuse(calls, STOPPED_BEFORE)
+                return "stopped"
+            case "nobody":
+                await runner.refuse(calls, circling.NOT_RUN_AGAIN)
+                self._note(circling.IN_CIRCLES)
+                return "failed"
+            case _:
+                await runner.refuse(calls, circling.NOT_RUN_AGAIN)
+                return "stopped"
+
     async def _conclude(self, end: StepEnd) -> Outcome | None:
         """What a response without calls means (API.md §1.6)."""
         match end.stop_reason:
             case "pause_turn":
                 return self._pause()
             case "refusal":
-                self._note(REFUSED)
+                self._note(refusals.words(end.details))
                 await self._retract(end.rows)
                 return "refused"
             case "max_tokens":
@@ -300,8 +329,9 @@ class Turn:
         except StoreError as error:
             self.problem = str(error)
 
-    def _note_failure(self, failure: Failure) -> None:
+    def _note_failure(self, failure: Failure, rows: Sequence[LogChunk]) -> None:
         found = {
+            "kept": KEPT if any(isinstance(row.data, Text) for row in rows) else "",
             "kind": failure.kind,
             "wayOut": failure.way_out,
             "detail": failure.detail,

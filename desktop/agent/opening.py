@@ -7,7 +7,7 @@ import json
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from desktop.agent import facts, repair
+from desktop.agent import facts, repair, ways
 from desktop.agent.branching import PlaceGone, Resend
 from desktop.agent.ledger import Ledger
 from desktop.agent.surroundings import Place, Surroundings
@@ -18,11 +18,15 @@ from desktop.core.permissions import PermissionMode
 
 @dataclass(frozen=True, slots=True)
 class Opening:
-    """A turn's id, the step it begins with, and the rows to lay down before it."""
+    """A turn's id, the step it begins with, and the rows to lay down before it.
+
+    `resumed`: an answer that the provider paused stands last, and is continued.
+    """
 
     turn_id: str
     step: int
     chunks: tuple[NewChunk, ...]
+    resumed: bool = False
 
 
 class Openings:
@@ -85,19 +89,19 @@ class Openings:
         rows, dangling = self._ledger.rows, self._ledger.dangling
         if dangling:
             return dangling[-1].turn_id
-        turn_id = repair.last_turn_id(rows)
-        return "" if repair.outcome_of(rows, turn_id) in ("", "done") else turn_id
+        return repair.last_turn_id(rows) if "retry" in ways.ways_on(rows) else ""
 
     def again(self, turn_id: str, *, began_here: bool) -> Opening:
         """Sends a turn's failed step again: the same bytes go out, so there are no news."""
         step, partial = repair.next_step(self._ledger.rows, turn_id)
+        resumed = ways.is_resumed(self._ledger.rows, partial)
         chunks: tuple[NewChunk, ...] = ()
         if partial:
             chunks = (self.system(turn_id, _retracted(partial)),)
         if step and not began_here:
             # A turn is not continued after a restart (DESIGN.md §1).
-            return Opening(self._around.new_id(), 0, chunks)
-        return Opening(turn_id, step, chunks)
+            return Opening(self._around.new_id(), 0, chunks, resumed)
+        return Opening(turn_id, step, chunks, resumed)
 
     async def news(self, turn_id: str, stamp: Stamp, *, step: int = 0) -> list[NewChunk]:
         """What must stand before the next user text: the prompt, a change of model, new facts."""

@@ -1,13 +1,14 @@
 """One request to the model and its answer, from the record of the request to the sealed rows."""
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from desktop.agent import misses
 from desktop.agent.ledger import Ledger
+from desktop.agent.listening import Haste, close, hasty, next_batch
 from desktop.agent.surroundings import Surroundings
 from desktop.core.caching import CacheNote, Diagnosis, note_to_json
 from desktop.core.chunks import LogChunk, NewChunk
@@ -24,8 +25,6 @@ from desktop.core.model import Model, RequestOptions, Retry
 from desktop.core.records import RequestRecord
 from desktop.core.reducer import BlockOp, Reducer, Sealed
 
-CLOSE_WITHIN = 0.5  # seconds that a stopped stream has to close, before it is left alone
-
 NO_END = Failure(
     "truncated",
     "The answer ended in the middle.",
@@ -37,17 +36,19 @@ NO_END = Failure(
 class StepEnd:
     """How a response ended: by itself (`stop_reason`), with a failure, or stopped by the person.
 
-    `rows` are what it left in the log.
+    `rows` are what it left in the log; `details` what the provider says of a refusal.
     """
 
     rows: tuple[LogChunk, ...] = ()
     stop_reason: str = ""
+    details: Mapping[str, Any] = field(default_factory=dict[str, Any])
     failure: Failure | None = None
     stopped: bool = False
 
 
 class Step:
-    """Asks once. `stop` ends it from outside; `retrying` is told while the request waits."""
+    """Asks once. `stop` ends it from outside; `retrying` is told while the request waits, which
+    `haste` ends."""
 
     def __init__(
         self,
@@ -59,6 +60,7 @@ class Step:
         options: RequestOptions,
         stop: "asyncio.Future[None]",
         retrying: Callable[[Retry | None], None],
+        haste: Haste,
     ) -> None:
         self._ledger = ledger
         self._around = around
@@ -67,6 +69,7 @@ class Step:
         self._options = options
         self._stop = stop
         self._retrying = retrying
+        self._haste = haste
         self._rows: list[LogChunk] = []
         self._sent: tuple[LogChunk, ...] = ()
         self._last: RequestRecord | None = None
@@ -84,7 +87,7 @@ class Step:
         self._sent = tuple(self._ledger.rows)
         self._remember(misses.note_before(self._sent, self._options))
         await self._ledger.start_request(self._record)
-        stream = self._model.respond(self._sent, self._options)
+        stream = hasty(lambda: self._model.respond(self._sent, self._options), self._haste)
         end = StepEnd()
         try:
             end = await self._listen(stream)
@@ -124,7 +127,7 @@ class Step:
                 self._retrying(None)
                 self._note_cache(event.diagnosis)
             case ResponseFinished():
-                return StepEnd(stop_reason=event.stop_reason)
+                return StepEnd(stop_reason=event.stop_reason, details=event.details)
             case ResponseFailed():
                 return StepEnd(failure=event.failure)
             case RetryScheduled():
@@ -193,48 +196,9 @@ def ended(record: RequestRecord, failure: Failure | None, now_ms: int) -> Reques
 
 def retry_of(event: RetryScheduled, now_ms: int) -> Retry:
     """What the person is shown while a request waits."""
-    return Retry(event.failure.sentence, event.attempt, now_ms + round(event.delay * 1000))
-
-
-async def next_batch(
-    stream: AsyncIterator[Sequence[ModelEvent]], stop: "asyncio.Future[None]"
-) -> Sequence[ModelEvent] | None:
-    """The next batch, an empty one when `stop` came first, None at the end of the stream."""
-    coming = asyncio.ensure_future(_next(stream))
-    try:
-        await asyncio.wait({coming, stop}, return_when=asyncio.FIRST_COMPLETED)
-    finally:
-        if not coming.done():
-            await _abandon(coming)
-    return coming.result() if coming.done() and not coming.cancelled() else ()
-
-
-async def close(stream: AsyncIterator[Sequence[ModelEvent]]) -> None:
-    """Ends a request that is not heard any more; one that does not end in time is left alone."""
-    with suppress(TimeoutError):
-        await asyncio.wait_for(_close(stream), CLOSE_WITHIN)
-
-
-async def _next(stream: AsyncIterator[Sequence[ModelEvent]]) -> Sequence[ModelEvent] | None:
-    """The next batch; None at the end. StopAsyncIteration can't leave a task."""
-    try:
-        return await anext(stream)
-    except StopAsyncIteration:
-        return None
-
-
-async def _abandon(coming: "asyncio.Future[Any]") -> None:
-    coming.cancel()
-    await asyncio.wait({coming}, timeout=CLOSE_WITHIN)
-    if coming.done() and not coming.cancelled():
-        coming.exception()  # read: nobody waits for it any more
-
-
-async def _close(stream: AsyncIterator[Sequence[ModelEvent]]) -> None:
-    close = getattr(stream, "aclose", None)
-    if close is not None:
-        with suppress(RuntimeError):  # still running: it was left alone above
-            await close()
+    return Retry(
+        event.failure.sentence, event.attempt, now_ms + round(event.delay * 1000), event.delay
+    )
 
 
 def _failure_as_json(failure: Failure) -> dict[str, Any]:

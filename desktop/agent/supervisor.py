@@ -144,6 +144,15 @@ class Supervisor:
         async with self._begins(tab_id) as agent:
             await agent.retry()
 
+    async def try_now(self, tab_id: str) -> None:
+        agent = self._agents.get(tab_id)
+        if agent is not None:
+            agent.try_now()
+
+    async def go_on(self, tab_id: str) -> None:
+        async with self._begins(tab_id) as agent:
+            await agent.go_on()
+
     async def archive_tab(self, tab_id: str) -> None:
         async with self._stopped(await self._family(tab_id)):
             await self._catalogue.archive_tab(tab_id)

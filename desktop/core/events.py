@@ -6,7 +6,7 @@ event here: a block becomes `opaque`, anything else is left out.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from desktop.core.caching import Diagnosis
@@ -103,11 +103,13 @@ class BlockFinished:
 
 @dataclass(frozen=True, slots=True)
 class ResponseFinished:
-    """The provider said that the message is over; `stop_reason` in the provider's words."""
+    """The provider said that the message is over; `stop_reason` in the provider's words, `details`
+    what it says of a refusal."""
 
     stop_reason: str
     usage: Usage
     raw_usage: Mapping[str, Any]
+    details: Mapping[str, Any] = field(default_factory=dict[str, Any])
 
 
 @dataclass(frozen=True, slots=True)

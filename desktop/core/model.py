@@ -63,11 +63,12 @@ class Model(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Retry:
-    """A request that waits to go out again; `until` is ms UTC."""
+    """A request that waits to go out again, for so many seconds; `until` is ms UTC."""
 
     reason: str
     attempt: int
     until: int
+    seconds: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)

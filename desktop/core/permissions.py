@@ -50,19 +50,34 @@ class Rule:
 
 
 @dataclass(frozen=True, slots=True)
+class Circle:
+    """The agent does the same over and over (SPEC U27): `sentence` says so in plain words, `detail`
+    is what it would do once more."""
+
+    sentence: str
+    detail: str
+
+
+@dataclass(frozen=True, slots=True)
 class Question:
-    """An act that waits for the person. `asked_at` is ms UTC."""
+    """What waits for the person: an act before it is done, or a circle before it goes on.
+
+    `asked_at` is ms UTC.
+    """
 
     id: str
     tab_id: str
     call_id: str
-    act: Act
+    about: Act | Circle
     asked_at: int
 
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What the person chose; `why` goes to the model with a denial."""
+    """What the person chose; `why` goes to the model with a denial.
+
+    A circle goes on with `once`; a denial ends the turn, unless it says what to do instead.
+    """
 
     choice: Choice
     why: str = ""

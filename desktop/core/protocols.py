@@ -357,6 +357,17 @@ class Commands(Protocol):
         """After a failed or cut turn: retracts its partial rows and sends the same bytes again."""
         ...
 
+    async def try_now(self, tab_id: str) -> None:
+        """Sends a request that waits to go out again at once; while none waits: a no-op."""
+        ...
+
+    async def go_on(self, tab_id: str) -> None:
+        """After an answer that was cut: asks for the rest of it with a message of the person's.
+
+        A no-op where there is none. Raises as `send`.
+        """
+        ...
+
     async def compact(self, tab_id: str, instruction: str = "") -> None:
         """Begins to summarise what the model was told; `instruction` says what must be kept.
 

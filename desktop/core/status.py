@@ -8,6 +8,8 @@ from desktop.core.model import Retry, Spent
 from desktop.core.permissions import PermissionMode, Question
 
 Phase = Literal["idle", "running", "elsewhere"]
+Way = Literal["retry", "go_on"]
+WAYS: tuple[Way, ...] = ("retry", "go_on")
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +38,8 @@ class TabStatus:
 
     `elsewhere`: another process runs a turn here (`holder` says which). `held`: the queue waits for
     the person. `dangling`: an unanswered text, offered in the composer. `problem`: a sentence about
-    what could not be kept or done, until the next action.
+    what could not be kept or done, until the next action. `ways_on`: what can be done about a last
+    answer that did not come to its end.
     """
 
     tab_id: str
@@ -57,3 +60,4 @@ class TabStatus:
     problem: str = ""
     last_outcome: str = ""
     compacting: Compacting | None = None
+    ways_on: tuple[Way, ...] = ()

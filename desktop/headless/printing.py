@@ -1,6 +1,7 @@
 """Prints a running turn: as text for a person, or as one JSON object a line for a program."""
 
 import json
+import math
 import sys
 import unicodedata
 from typing import Any, Protocol, TextIO, assert_never
@@ -14,6 +15,7 @@ from desktop.core.chunks import (
     ToolResult,
     payload_to_json,
 )
+from desktop.core.model import Retry
 from desktop.core.records import Receipt
 from desktop.core.reducer import BlockOp, Dropped, Grew, Opened, Sealed
 from desktop.core.status import TabStatus
@@ -31,6 +33,24 @@ class Printer(Protocol):
     def status(self, status: TabStatus) -> None: ...
 
 
+class Waits:
+    """A line for each wait of a request that goes out again, each told once."""
+
+    def __init__(self) -> None:
+        self._told: Retry | None = None
+
+    def words(self, status: TabStatus) -> str:
+        """'' where there is nothing new to tell."""
+        retry = status.retry
+        if retry is None or retry == self._told:
+            return ""
+        self._told = retry
+        return (
+            f"{retry.reason} Trying again in {waiting_time(retry.seconds)}"
+            f" (attempt {retry.attempt + 1}). Ctrl+C gives it up."
+        )
+
+
 class JsonPrinter:
     """The events of DESIGN.md §8. A seal is printed after its row is durable."""
 
@@ -38,6 +58,7 @@ class JsonPrinter:
         self._out = out
         self._notes = notes
         self._problem = ""
+        self._waits = Waits()
         self.outcome: str | None = None
 
     def receipt(self, receipt: Receipt) -> None:
@@ -70,7 +91,11 @@ class JsonPrinter:
                 assert_never(op)
 
     def status(self, status: TabStatus) -> None:
-        """What could not be kept is said on standard error; there is no event for it."""
+        """Waits and what could not be kept are said on standard error; there is no event for it."""
+        wait = self._waits.words(status)
+        if wait:
+            self._notes.write(printable(wait) + "\n")
+            self._notes.flush()
         if status.problem and status.problem != self._problem:
             self._notes.write(printable(status.problem) + "\n")
         self._problem = status.problem
@@ -89,7 +114,7 @@ class TextPrinter:
         self._notes = notes
         self._texts: set[str] = set()
         self._fresh_line = True
-        self._retry = 0
+        self._waits = Waits()
         self.outcome: str | None = None
 
     def receipt(self, receipt: Receipt) -> None:
@@ -103,9 +128,9 @@ class TextPrinter:
             self._write(op.text)
 
     def status(self, status: TabStatus) -> None:
-        if status.retry is not None and status.retry.attempt != self._retry:
-            self._note(f"{status.retry.reason} Trying again…")
-        self._retry = status.retry.attempt if status.retry else 0
+        wait = self._waits.words(status)
+        if wait:
+            self._note(wait)
         if status.problem:
             self._note(status.problem)
 
@@ -120,7 +145,8 @@ class TextPrinter:
             case ToolResult() if chunk.data.is_error:
                 self._note(f"✕ {chunk.data.name}: {chunk.data.result[:400]}")
             case ErrorNote():
-                self._note(chunk.data.message)
+                more = (chunk.data.extra.get(key) for key in ("kept", "wayOut"))
+                self._note(" ".join([chunk.data.message, *(str(one) for one in more if one)]))
             case System() if chunk.data.kind == "notice" and chunk.data.text:
                 self._note(chunk.data.text)
             case _:
@@ -141,6 +167,14 @@ class TextPrinter:
         self._end_line()
         self._notes.write(printable(text) + "\n")
         self._notes.flush()
+
+
+def waiting_time(seconds: float) -> str:
+    """`0.5 s`, `7 s`, `1 min 30 s`."""
+    if seconds < 1:
+        return f"{seconds:.1f} s"
+    minutes, rest = divmod(math.ceil(seconds), 60)
+    return f"{minutes} min {rest} s" if minutes else f"{rest} s"
 
 
 def outcome_of(chunk: LogChunk) -> str | None:

@@ -5,7 +5,7 @@ A steady elapsed time at one tick a second, only while something runs (LOOK.md "
 
 from collections.abc import Callable
 
-from PySide6.QtCore import QTimer
+from PySide6.QtCore import Qt, QTimer
 from PySide6.QtWidgets import QLabel, QWidget
 
 from desktop.core.status import Compacting, TabStatus
@@ -19,6 +19,8 @@ class ActivityLine(QLabel):
         super().__init__(parent)
         self.setObjectName("activityLine")
         self.setProperty("muted", True)
+        self.setTextFormat(Qt.TextFormat.PlainText)
+        self.setWordWrap(True)
         self._now_ms = now_ms
         self._status: TabStatus | None = None
         self._tick = QTimer(self, interval=1000)
@@ -49,7 +51,11 @@ class ActivityLine(QLabel):
         if status.stopping:
             return self.tr("Stopping…")
         if status.retry is not None:
-            left = max(0, status.retry.until - now)
+            left = status.retry.until - now
+            if left <= 0:
+                return self.tr("Asking again (attempt {attempt})").format(
+                    attempt=status.retry.attempt + 1
+                )
             return self.tr("{reason} Trying again in {time} (attempt {attempt}).").format(
                 reason=status.retry.reason,
                 time=words.seconds(left + 999),

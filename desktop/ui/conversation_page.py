@@ -5,7 +5,7 @@ loaded when it comes into view and let go when it leaves it (SPEC U09).
 """
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, assert_never
 
 from PySide6.QtCore import Qt, QTimer, Signal
 from PySide6.QtGui import QKeyEvent
@@ -17,7 +17,7 @@ from desktop.core.model import ModelInfo
 from desktop.core.permissions import Answer
 from desktop.core.records import Receipt
 from desktop.core.reducer import BlockOp
-from desktop.core.status import TabStatus
+from desktop.core.status import TabStatus, Way
 from desktop.ui.activity import ActivityLine
 from desktop.ui.banner import Banner
 from desktop.ui.branching import Branching
@@ -32,6 +32,7 @@ from desktop.ui.resend_line import ResendLine
 from desktop.ui.tasks import Tasks
 from desktop.ui.theme import Theme
 from desktop.ui.transcript.pane import TranscriptPane
+from desktop.ui.ways_bar import WaysBar
 
 ELSEWHERE_MS = 5_000
 
@@ -62,6 +63,7 @@ class ConversationPage(QWidget):
         self._sending = False
         self._last_prompt = ""
         self._dangling_shown = ""
+        self._problem = ""
         self._is_gone = False
         self.archived_bar = NoticeBar(
             theme, name="archivedBar", act=self.tr("Unarchive"), closable=False, parent=self
@@ -72,6 +74,7 @@ class ConversationPage(QWidget):
         self.permission_bar = PermissionBar(theme, doors.rule_words, self)
         self.queue_bar = QueueBar(theme, self)
         self.activity = ActivityLine(now_ms, self)
+        self.ways_bar = WaysBar(theme, self)
         self.banner = Banner(theme, self)
         self.find_bar = FindBar(theme, self)
         self.finding = Finding(
@@ -119,6 +122,7 @@ class ConversationPage(QWidget):
         elif not self._look_again.isActive():
             self._look_again.start()
         self.activity.show_status(status)
+        self.ways_bar.show_status(status)
         self.permission_bar.show_questions(status.questions)
         self.queue_bar.show_queue(status.queue, held=status.held)
         self.composer.show_running(status.phase == "running", status.stopping)
@@ -126,12 +130,19 @@ class ConversationPage(QWidget):
         self.composer.show_spent(status.spent)
         self.resend_line.show_spent(status.spent, is_running=status.phase == "running")
         self.refresh_ready()
-        if status.problem:
-            self.banner.say(status.problem)
+        self._show_problem(status.problem)
         if status.dangling and status.dangling != self._dangling_shown:
             self._dangling_shown = status.dangling
             if not self.composer.text():
                 self.composer.set_text(status.dangling)
+
+    def _show_problem(self, problem: str) -> None:
+        """Says a problem once: who closed it does not want it again with the next status."""
+        if problem == self._problem:
+            return
+        was, self._problem = self._problem, problem
+        if problem or self.banner.message == was:
+            self.banner.say(problem)
 
     # -- for the window -----------------------------------------------------------------------
 
@@ -195,9 +206,32 @@ class ConversationPage(QWidget):
         if self._status.phase == "running":
             self._tasks.start(self._doors.commands.stop(self.tab_id), f"stop {self.tab_id}")
 
-    def retry(self) -> None:
-        if self._status.phase == "idle":
-            self._tasks.start(self._doors.commands.retry(self.tab_id), f"retry {self.tab_id}")
+    @property
+    def ways_on(self) -> tuple[Way, ...]:
+        """What can be done about the last answer, if it did not come to its end."""
+        return self._status.ways_on
+
+    def take(self, way: Way) -> None:
+        """Asks again, or for the rest of an answer that was cut; a no-op where there is none."""
+        if way in self.ways_on:
+            self._tasks.start(self._take_now(way), f"{way} in {self.tab_id}")
+
+    async def _take_now(self, way: Way) -> None:
+        commands = self._doors.commands
+        match way:
+            case "retry":
+                await commands.retry(self.tab_id)
+            case "go_on":
+                await commands.go_on(self.tab_id)
+            case _:
+                assert_never(way)
+        if self._is_gone:
+            return
+        offered, self._dangling_shown = self._dangling_shown, ""
+        if offered and self.composer.text() == offered:  # it has been sent again
+            self.composer.clear()
+            self.save_draft()
+        self.pane.follow()
 
     # -- doing --------------------------------------------------------------------------------
 
@@ -265,6 +299,9 @@ class ConversationPage(QWidget):
         self._tasks.start(self._doors.commands.answer(question_id, answer), "answer")
         self.composer.field.setFocus()
 
+    def _try_now(self) -> None:
+        self._tasks.start(self._doors.commands.try_now(self.tab_id), f"try now {self.tab_id}")
+
     def _take_back(self, message_id: str) -> None:
         self._tasks.start(self._take_back_now(message_id), "take back")
 
@@ -324,8 +361,12 @@ class ConversationPage(QWidget):
         inner = QVBoxLayout(middle)
         inner.setContentsMargins(0, 0, 0, 0)
         inner.setSpacing(theme.space_8)
+        now = QHBoxLayout()
+        now.setSpacing(theme.space_8)
+        now.addWidget(self.activity, 1)
+        now.addWidget(self.ways_bar)
+        inner.addLayout(now)
         for widget in (
-            self.activity,
             self.permission_bar,
             self.queue_bar,
             self.archived_bar,
@@ -349,7 +390,10 @@ class ConversationPage(QWidget):
         self.composer.model_chosen.connect(lambda model: self._choose(model=model))
         self.composer.effort_chosen.connect(lambda effort: self._choose(effort=effort))
         self.composer.mode_chosen.connect(lambda mode: self._choose(mode=mode))
-        self.pane.retry_requested.connect(self.retry)
+        self.pane.way_wanted.connect(self.take)
+        self.ways_bar.chosen.connect(self.take)
+        self.ways_bar.hurried.connect(self._try_now)
+        self.ways_bar.given_up.connect(self.stop)
         self.pane.failed.connect(self.banner.say)
         self.permission_bar.answered.connect(self._answer)
         self.permission_bar.guard_over.connect(self._offer_focus)

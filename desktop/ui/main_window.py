@@ -21,6 +21,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from desktop.core.status import WAYS
 from desktop.settings import (
     EFFORT,
     MODEL,
@@ -103,6 +104,10 @@ class MainWindow(QMainWindow):
     def complete(self, fill_menus: FillMenus) -> None:
         """The window has been painted: its menus get their actions."""
         self._actions = fill_menus(self, self._menus, self._slots())
+        menu = self._menus["Conversation"]
+        menu.aboutToShow.connect(self._offer_ways)
+        # Their keys are heard while the menu is closed; with nothing to do they do nothing.
+        menu.aboutToHide.connect(self._hear_ways)
         # At large fonts the buttons of the sidebar want more; to ask them lays them out.
         least = max(self.sidebar.minimumWidth(), self.sidebar.minimumSizeHint().width())
         self.sidebar.setMinimumWidth(least)
@@ -402,7 +407,8 @@ class MainWindow(QMainWindow):
             "zoom_out": lambda: self._zoom(-ZOOM_STEP),
             "zoom_reset": lambda: self._zoom(None),
             "stop": lambda: self.area.current and self.area.current.stop(),
-            "retry": lambda: self.area.current and self.area.current.retry(),
+            "retry": lambda: self.area.current and self.area.current.take("retry"),
+            "go_on": lambda: self.area.current and self.area.current.take("go_on"),
             "compact": self._at_desk(lambda desk: desk.compact(self._current_id())),
             "rename": self._at_desk(lambda desk: desk.rename(self._chosen_id())),
             "edit_message": lambda: self._in_view("edit"),
@@ -433,6 +439,16 @@ class MainWindow(QMainWindow):
     def _in_view(self, act: Act) -> None:
         if self.area.current is not None:
             self.area.current.pane.view.act(act)
+
+    def _offer_ways(self) -> None:
+        """The menu offers what can be done about the last answer in view, and no more."""
+        ways = self.area.current.ways_on if self.area.current is not None else ()
+        for way in WAYS:
+            self._actions[way].setEnabled(way in ways)
+
+    def _hear_ways(self) -> None:
+        for way in WAYS:
+            self._actions[way].setEnabled(self._desk is not None)
 
     def _step_branch(self, step: int) -> None:
         if self.area.current is not None:

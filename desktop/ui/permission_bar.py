@@ -3,10 +3,12 @@
 It names the act in a sentence and shows exactly what would run, with invisible characters made
 visible. For the first half second nothing can be pressed and nothing has the focus; no button is
 a default; "always" shows its rule before it is kept and waits until all of a long act was seen.
+A circle is asked about in the same place: let it go on, stop it, or tell it something (U27).
 """
 
 import math
 from collections.abc import Callable, Sequence
+from typing import assert_never
 
 from PySide6.QtCore import Qt, QTimer, Signal
 from PySide6.QtGui import (
@@ -28,7 +30,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from desktop.core.permissions import Answer, Question
+from desktop.core.permissions import Act, Answer, Circle, Question
 from desktop.ui.theme import Theme
 from desktop.ui.visible import visible
 
@@ -87,24 +89,58 @@ class PermissionBar(QFrame):
     # -- asking -------------------------------------------------------------------------------
 
     def _ask(self, question: Question) -> None:
-        act = question.act
+        about = question.about
         self._question = question
-        self._sentence.setText(act.sentence)
-        self._detail.setPlainText(visible(act.detail))
-        self._mark_diff(act.detail_kind == "diff")
-        self._fit_detail()
-        self._where.setText(self._facts(question))
+        self._sentence.setText(about.sentence)
+        self._detail.setPlainText(visible(about.detail))
         self._rule_row.hide()
         self._why.clear()
-        self._deny_row.hide()
-        self._always.setVisible(bool(act.offer))
+        match about:
+            case Act():
+                self._dress_for_act(about)
+            case Circle():
+                self._dress_for_circle()
+            case _:
+                assert_never(about)
+        self._fit_detail()
         for button in self._buttons:
             button.setEnabled(False)
         self.show()
         self._guard.start()
 
-    def _facts(self, question: Question) -> str:
-        act = question.act
+    def _dress_for_act(self, act: Act) -> None:
+        self.setAccessibleName(self.tr("Permission"))
+        self._mark_diff(act.detail_kind == "diff")
+        facts = self._facts(act)
+        self._where.setText(facts)
+        self._where.setVisible(bool(facts))
+        self._allow.setText(self.tr("Allow once  1"))
+        self._always.setVisible(bool(act.offer))
+        self._deny.setText(self.tr("Deny  3"))
+        self._deny_now_button.setText(self.tr("Deny"))
+        self._deny_row.hide()
+        self._note_words()
+
+    def _dress_for_circle(self) -> None:
+        self.setAccessibleName(self.tr("The agent runs in circles"))
+        self._mark_diff(False)
+        self._where.hide()
+        self._allow.setText(self.tr("Let it go on  1"))
+        self._always.hide()
+        self._deny.setText(self.tr("Stop it  3"))
+        self._deny_now_button.setText(self.tr("Tell it"))
+        self._deny_row.show()
+        self._note_words()
+
+    def _is_about_circle(self) -> bool:
+        return self._question is not None and isinstance(self._question.about, Circle)
+
+    def _note_words(self) -> None:
+        """A denial may go without words; to tell the agent nothing is no answer."""
+        told = bool(self._why.text().strip()) or not self._is_about_circle()
+        self._deny_now_button.setEnabled(told)
+
+    def _facts(self, act: Act) -> str:
         facts: list[str] = []
         if act.where:
             facts.append(
@@ -161,7 +197,9 @@ class PermissionBar(QFrame):
     def _show_rule(self) -> None:
         if self._question is None:
             return
-        act = self._question.act
+        act = self._question.about
+        if not isinstance(act, Act):
+            return
         self._rule.setText(
             self.tr("From now on, without asking in this folder: {rule}").format(
                 rule=visible(self._rule_words(act.tool, act.offer))
@@ -171,6 +209,9 @@ class PermissionBar(QFrame):
         self._rule_row.show()
 
     def _show_deny(self) -> None:
+        if self._is_about_circle():
+            self._answer(Answer("deny"))
+            return
         self._rule_row.hide()
         self._deny_row.show()
         self._why.setFocus()
@@ -251,14 +292,16 @@ class PermissionBar(QFrame):
         self._why.setAccessibleName(self.tr("What the agent should do instead"))
         self._why.setPlaceholderText(self.tr("What should the agent do instead? (may stay empty)"))
         self._why.returnPressed.connect(self._deny_now)
-        deny = self._button(self.tr("Deny"), "denyNow")
-        deny.clicked.connect(self._deny_now)
+        self._why.textChanged.connect(lambda _: self._note_words())
+        self._deny_now_button = self._button(self.tr("Deny"), "denyNow")
+        self._deny_now_button.clicked.connect(self._deny_now)
         row.addWidget(self._why, 1)
-        row.addWidget(deny)
+        row.addWidget(self._deny_now_button)
         return self._deny_row
 
     def _deny_now(self) -> None:
-        self._answer(Answer("deny", self._why.text().strip()))
+        if self._deny_now_button.isEnabled():
+            self._answer(Answer("deny", self._why.text().strip()))
 
     def _button(self, text: str, name: str) -> QPushButton:
         button = QPushButton(text, self)

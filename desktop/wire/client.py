@@ -25,12 +25,14 @@ from desktop.core.events import (
 )
 from desktop.core.model import ModelInfo, RequestOptions
 from desktop.wire import failures, retry
+from desktop.wire.connections import Connections
 from desktop.wire.endpoint import Endpoint
 from desktop.wire.failures import RequestFailed
 from desktop.wire.growing import GrowingRequest
 from desktop.wire.models import ModelTable
 from desktop.wire.stream import Reader
 from desktop.wire.transport import Pipe, Transport
+from desktop.wire.wake import Clocks, alive, rested
 
 NO_KEY = "none"
 MODELS_PAGE = 1000
@@ -42,13 +44,16 @@ EXPECTED = frozenset({"data", "input_tokens", "content"})
 DIAGNOSTICS = "diagnostics"
 INCONCLUSIVE = frozenset({"not_found", "not_a_server", "bad_request"})
 
+_CLOCKS = Clocks()
+
 Emit = Callable[[Sequence[ModelEvent]], None]
 
 
 class AnthropicModel:
     """One server with one key. `key` reveals it at the last moment ('' for a local server).
 
-    `jitter` gives numbers from 0 to 1, `now` seconds since the epoch; `pause` waits.
+    `jitter` gives numbers from 0 to 1, `now` seconds since the epoch; `pause` waits, and `clocks`
+    tell when the machine slept.
     """
 
     def __init__(
@@ -61,6 +66,7 @@ class AnthropicModel:
         jitter: Callable[[], float],
         now: Callable[[], float],
         pause: Callable[[float], Awaitable[None]] = asyncio.sleep,
+        clocks: Clocks = _CLOCKS,
     ) -> None:
         self._transport = transport
         self._endpoint = endpoint
@@ -70,7 +76,8 @@ class AnthropicModel:
         self._now = now
         self._pause = pause
         self._account = endpoint.account(key())
-        self._client: Any = None
+        self._clocks = clocks
+        self._connections = Connections(self._connect, clocks)
         self._growing: dict[str, GrowingRequest] = {}
         self._says_why = True
 
@@ -152,15 +159,19 @@ class AnthropicModel:
                 emit([ResponseFailed(failure)])
                 return
             emit([RetryScheduled(failure, attempt, wait)])
-            await self._pause(wait)
+            await rested(wait, clocks=self._clocks, now=self._now, pause=self._begin_pause)
 
     async def _tried(self, body: bytes, reader: Reader, emit: Emit) -> Failure | None:
         """One request. A failure before the first block is returned, later ones are events."""
         shown = False
         try:
-            pieces = self._connected().stream(body)
-            async with contextlib.aclosing(pieces):
+            async with (
+                self._connections.client() as client,
+                alive(self._clocks) as came,
+                contextlib.aclosing(client.stream(body)) as pieces,
+            ):
                 async for piece in pieces:
+                    came()
                     events = reader.feed(piece)
                     failure = None if shown else _early_failure(events)
                     if failure is not None:
@@ -187,20 +198,21 @@ class AnthropicModel:
             self._growing.pop(next(iter(self._growing)))
         return found
 
-    def _connected(self) -> Any:
-        """The SDK's client, made when it is first needed. Raises RequestFailed."""
-        if self._client is None:
-            sdk = self._transport.sdk()
-            self._client = sdk.Client(self._endpoint, self._key() or NO_KEY, now=self._now)
-            self._transport.at_close(self, self._client.close)
-        return self._client
+    def _connect(self) -> Any:
+        """The SDK's client. Raises RequestFailed."""
+        client = self._transport.sdk().Client(self._endpoint, self._key() or NO_KEY, now=self._now)
+        self._transport.at_close(self, self._connections.close)
+        return client
+
+    def _begin_pause(self, seconds: float) -> "asyncio.Future[None]":
+        return asyncio.ensure_future(self._pause(seconds))
 
     async def _listed(self) -> list[Any]:
-        client = self._connected()
         rows: list[Any] = []
         parameters: dict[str, object] = {"limit": MODELS_PAGE}
         for _ in range(PAGES):
-            page = _object(await client.get("/v1/models", parameters))
+            async with self._connections.client() as client:
+                page = _object(await client.get("/v1/models", parameters))
             data = page.get("data")
             rows.extend(cast("list[Any]", data) if isinstance(data, list) else [])
             if not page.get("has_more") or not page.get("last_id"):
@@ -233,13 +245,13 @@ class AnthropicModel:
 
     async def _asked(self, path: str, model: str) -> Mapping[str, Any]:
         """The JSON object that a probe brings."""
-        client = self._connected()
-        if path == "/v1/models":
-            return _object(await client.get(path, {"limit": 1}))
         body: dict[str, Any] = {"model": model, "messages": [{"role": "user", "content": "Hi"}]}
         if path == "/v1/messages":
             body["max_tokens"] = 1
-        return _object(await client.post(path, json.dumps(body).encode()))
+        async with self._connections.client() as client:
+            if path == "/v1/models":
+                return _object(await client.get(path, {"limit": 1}))
+            return _object(await client.post(path, json.dumps(body).encode()))
 
 
 def _with_position(emit: Emit, position: str | None, events: Sequence[ModelEvent]) -> None:

@@ -5,6 +5,7 @@ library: `wire.sdk` says which of these an exception is. Nothing here repeats a 
 markup; the provider's own words go to `detail` only.
 """
 
+import math
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -192,6 +193,17 @@ def stalled(detail: str = "") -> Failure:
     )
 
 
+def slept() -> Failure:
+    """The machine slept in the middle of a request, and nothing came any more (SPEC U29)."""
+    return Failure(
+        "network",
+        "The computer slept, and the connection was lost meanwhile.",
+        TRY_AGAIN,
+        "nothing came after the machine woke",
+        retryable=True,
+    )
+
+
 def not_a_server(detail: str, *, server: str = "") -> Failure:
     """Something answered, but not a server of the Messages API."""
     who = f"The address {server}" if server else "The address"
@@ -293,8 +305,7 @@ def unexpected(detail: str) -> Failure:
 
 def too_long_a_wait(failure: Failure) -> Failure:
     """The server asks for a longer wait than Nacre waits by itself."""
-    minutes = max(1, round((failure.retry_after or 0) / 60))
-    wait = "a minute" if minutes == 1 else f"{minutes} minutes"
+    wait = in_words(failure.retry_after or 0)
     return Failure(
         failure.kind,
         failure.sentence,
@@ -305,6 +316,17 @@ def too_long_a_wait(failure: Failure) -> Failure:
         retry_after=failure.retry_after,
         request_id=failure.request_id,
     )
+
+
+def in_words(seconds: float) -> str:
+    """A long time, roughly: `a minute`, `5 minutes`, `24 hours`, `3 days`."""
+    for unit, length, until in (("minute", 60, 90), ("hour", 3_600, 48), ("day", 86_400, math.inf)):
+        count = max(1, round(seconds / length))
+        if count < until:
+            break
+    if count == 1:
+        return "an hour" if unit == "hour" else f"a {unit}"
+    return f"{count:,} {unit}s"
 
 
 def capitalised(name: str) -> str:

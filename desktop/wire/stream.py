@@ -56,6 +56,7 @@ class Interpreter:
         self._blocks: dict[int, _Block] = {}
         self._usage: dict[str, Any] = {}
         self._stop_reason = ""
+        self._stop_details: dict[str, Any] = {}
         self.understood = False
         self.over = False
 
@@ -74,8 +75,10 @@ class Interpreter:
                 yield from self._close(_index(event))
             case "message_delta":
                 self._usage = merged(self._usage, _object(event.get("usage")))
-                reason = _object(event.get("delta")).get("stop_reason")
+                delta = _object(event.get("delta"))
+                reason = delta.get("stop_reason")
                 self._stop_reason = str(reason) if reason else self._stop_reason
+                self._stop_details = _object(delta.get("stop_details")) or self._stop_details
             case "message_stop":
                 yield self._finished(self._stop_reason or "end_turn")
             case "error":
@@ -113,6 +116,7 @@ class Interpreter:
             yield from self._open(index, _object(block))
             yield from self._close(index)
         self._stop_reason = str(message.get("stop_reason") or "")
+        self._stop_details = _object(message.get("stop_details"))
 
     def _open(self, index: int, start: Mapping[str, Any]) -> Iterator[ModelEvent]:
         block = self._blocks[index] = _Block(dict(start))
@@ -159,7 +163,9 @@ class Interpreter:
 
     def _finished(self, reason: str) -> ResponseFinished:
         self.over = True
-        return ResponseFinished(reason, usage_of(self._usage), dict(self._usage))
+        return ResponseFinished(
+            reason, usage_of(self._usage), dict(self._usage), self._stop_details
+        )
 
     def _unique(self, id_: str) -> str:
         unique, number = id_, 2

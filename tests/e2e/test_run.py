@@ -297,3 +297,50 @@ def _until_exists(path: Path, process: object) -> None:
             break
         time.sleep(0.05)
     raise AssertionError(f"{path} did not appear")
+
+
+def test_f_x03_a_wait_is_told_on_standard_error_and_a_long_one_is_not_waited_for(
+    home: Home,
+) -> None:
+    """FIELD F-X03, API §1.13: with the time in words, and the turn failed."""
+    script = [fails(529, retry_after=1), reply(text("Here.")), fails(429, retry_after=86_400)]
+    with MessagesServer(script) as server:
+        there = replace(home, base_url=server.base_url)
+        words = ("run", "--workspace", str(home.workspace))
+        waited = there.nacre(*words, "hello")
+        given_up = there.nacre(*words, "again")
+        assert len(server.requests) == 3
+    assert (waited.code, waited.out) == (0, "Here.\n")
+    assert "overloaded. Trying again in 1 s (attempt 2). Ctrl+C gives it up." in waited.err
+    assert given_up.code == 1
+    assert "The server asks to wait about 24 hours. Try again then." in given_up.err
+
+
+def test_a02_a_cut_answer_ends_with_1_and_says_what_was_kept(home: Home) -> None:
+    """SPEC A02, DESIGN §5."""
+    with MessagesServer([reply(text("Half of it", chunk=4)).cut_after(5)]) as server:
+        there = replace(home, base_url=server.base_url)
+        found = there.nacre("run", "--workspace", str(home.workspace), "hello")
+        assert len(server.requests) == 1
+    assert found.code == 1
+    assert "kept, marked as cut off" in found.err
+    texts = [json.loads(row["data_json"]) for row in home.rows() if row["type"] == "text"]
+    assert texts[-1] == {"text": found.out.removesuffix("\n"), "interrupted": True}
+
+
+@pytest.mark.skipif(not hasattr(signal, "SIGSTOP"), reason="nothing can be stopped here")
+def test_u29_a_program_that_stood_still_for_a_moment_goes_on(home: Home) -> None:
+    """SPEC U29: what came meanwhile is read, nothing is cut and nothing sent twice."""
+    answer = reply(text("Before and after.", chunk=7)).gate_after(4, "mid")
+    with MessagesServer([answer]) as server:
+        there = replace(home, base_url=server.base_url)
+        process = there.start("run", "--json", "--workspace", str(home.workspace), "begin")
+        server.wait_at_gate("mid", timeout=SECONDS)
+        process.send_signal(signal.SIGSTOP)
+        server.release("mid")
+        assert server.wait_until_done(1).status == 200
+        process.send_signal(signal.SIGCONT)
+        found = ended(process)
+        assert len(server.requests) == 1
+    assert found.code == 0
+    assert "".join(one["text"] for one in found.named("chunk-delta")) == "Before and after."

@@ -2,10 +2,10 @@
 
 import pytest
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QPlainTextEdit, QPushButton
+from PySide6.QtWidgets import QLineEdit, QPlainTextEdit, QPushButton, QWidget
 from pytestqt.qtbot import QtBot
 
-from desktop.core.permissions import Act, Answer, Question
+from desktop.core.permissions import Act, Answer, Circle, Question
 from desktop.ui.permission_bar import PermissionBar
 from desktop.ui.theme import LIGHT, Theme
 
@@ -117,3 +117,59 @@ def test_the_next_question_gets_a_half_second_of_its_own(bar: PermissionBar, qtb
     bar.show_questions([question("q2")])
     qtbot.keyClick(bar, Qt.Key.Key_1)
     assert [id_ for id_, _ in given] == ["q1"]
+
+
+def circle(id_: str = "q1") -> Question:
+    about = Circle("The agent has done the same thing 5 times in a row.", 'shell {"command": "ls"}')
+    return Question(id_, "tab", "call", about, 0)
+
+
+def shown(bar: PermissionBar, name: str) -> bool:
+    return not bar.findChildren(QWidget, name)[0].isHidden()
+
+
+def test_u27_a_circle_is_let_go_on_or_stopped(bar: PermissionBar, qtbot: QtBot) -> None:
+    given = answers_of(bar)
+    bar.show_questions([circle()])
+    press(bar, "allowOnce")
+    press(bar, "deny")
+    assert given == [], "not in the first half second"
+    ready(bar, qtbot)
+    assert not shown(bar, "allowAlways")
+    qtbot.keyClick(bar, Qt.Key.Key_2)
+    qtbot.keyClick(bar, Qt.Key.Key_Return)
+    assert given == []
+    qtbot.keyClick(bar, Qt.Key.Key_1)
+    bar.show_questions([circle("q2")])
+    ready(bar, qtbot)
+    qtbot.keyClick(bar, Qt.Key.Key_3)
+    assert given == [("q1", Answer("once")), ("q2", Answer("deny"))]
+
+
+def test_u27_a_circle_can_be_told_something(bar: PermissionBar, qtbot: QtBot) -> None:
+    given = answers_of(bar)
+    bar.show_questions([circle()])
+    ready(bar, qtbot)
+    field = bar.findChild(QLineEdit, "denyReason")
+    assert isinstance(field, QLineEdit)
+    press(bar, "denyNow")
+    qtbot.keyClick(field, Qt.Key.Key_Return)
+    assert given == [], "nothing was written"
+    qtbot.keyClicks(field, "Read it instead")
+    press(bar, "denyNow")
+    assert given == [("q1", Answer("deny", "Read it instead"))]
+
+
+def test_after_a_circle_an_act_is_asked_for_as_ever(bar: PermissionBar, qtbot: QtBot) -> None:
+    bar.show_questions([circle()])
+    bar.show_questions([question("q2")])
+    ready(bar, qtbot)
+    assert shown(bar, "allowAlways")
+    button = bar.findChild(QPushButton, "allowOnce")
+    assert isinstance(button, QPushButton)
+    assert button.text().startswith("Allow once")
+    press(bar, "deny")
+    assert shown(bar, "denyReason")
+    given = answers_of(bar)
+    press(bar, "denyNow")
+    assert given == [("q2", Answer("deny"))], "a denial needs no words"

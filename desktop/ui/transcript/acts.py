@@ -11,7 +11,7 @@ from typing import Literal
 from desktop.core.chunks import LogChunk, Text
 from desktop.core.groups import OpenRow, Row
 from desktop.core.records import Branch
-from desktop.core.status import TabStatus
+from desktop.core.status import TabStatus, Way
 from desktop.ui.transcript.phrases import Context, plain_text, say
 
 Act = Literal["copy", "edit", "regenerate", "fork"]
@@ -54,6 +54,25 @@ def tip_of(act: Act) -> str:
         "regenerate": say("Ask for another answer; this one stays"),
         "fork": say("Begin a new conversation that shares everything up to here"),
     }[act]
+
+
+def way_words(way: Way) -> str:
+    """What can be done about a cut answer, as a button says it."""
+    return {"retry": say("Retry"), "go_on": say("Continue")}[way]
+
+
+def way_tip(way: Way) -> str:
+    """What it does, in a sentence."""
+    return {
+        "retry": say("Ask for the answer again; what came of it is taken back"),
+        "go_on": say("Keep what came of the answer, and ask for the rest of it"),
+    }[way]
+
+
+def ways_at(rows: Sequence[Row], at: int, context: Context, *, at_tail: bool) -> tuple[Way, ...]:
+    """What can be done about the last answer, for its rows and its prompt alone."""
+    is_last = at_tail and not any(is_prompt(row) for row in rows[at + 1 :])
+    return context.status.ways_on if is_last else ()
 
 
 def is_prompt(row: Row) -> bool:
@@ -109,7 +128,9 @@ def answer_text(rows: Sequence[Row], at: int, context: Context) -> str:
     start = at
     while start > 0 and not is_prompt(rows[start - 1]):
         start -= 1
-    said = [plain_text(row, context) for row in rows[start : end + 1] if _is_said(row)]
+    gone = context.relations.retracted
+    kept = [row for row in rows[start : end + 1] if row.id not in gone]
+    said = [plain_text(row, context) for row in kept if _is_said(row)]
     return "\n\n".join(said) or plain_text(rows[at], context)
 
 

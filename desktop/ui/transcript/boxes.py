@@ -37,10 +37,12 @@ from desktop.ui.transcript.phrases import (
     argument_lines,
     attachment_line,
     call_in,
+    error_lines,
     headline,
     notice,
     outcome,
     plain_text,
+    retracted_line,
     say,
     thinking_line,
 )
@@ -347,6 +349,8 @@ class Maker:
             case Text():
                 if row.role == "user":
                     return self._user(row, row.data, context)
+                if row.id in context.relations.retracted:
+                    return self._folding(retracted_line(), row.data.text, fold)
                 return self._answer(row.data, fold)
             case Thinking():
                 return self._thinking(thinking_line(row, context), row.data.text, fold)
@@ -355,7 +359,7 @@ class Maker:
             case ToolResult():
                 return self._lone_result(row.data, fold)
             case ErrorNote():
-                return self._error(row, row.data, context, fold)
+                return self._error(row.data, fold)
             case System():
                 return self._notice(row.data, fold)
             case Opaque():
@@ -377,7 +381,7 @@ class Maker:
     def finish(self, box: Box, row: Row) -> None:
         """What a sealed answer has beside its text."""
         if isinstance(row, LogChunk) and isinstance(row.data, Text) and row.data.interrupted:
-            box.pieces.append(self._muted(say("Stopped here")))
+            box.pieces.append(self._muted(say("Cut off here")))
 
     # Kinds
 
@@ -409,7 +413,7 @@ class Maker:
                 words = say("Show all of it, {0}").format(size(len(text)))
                 box.pieces.append(LinePiece(Paper(self.theme, "accent"), words, kind="all"))
         if data.interrupted:
-            box.pieces.append(self._muted(say("Stopped here")))
+            box.pieces.append(self._muted(say("Cut off here")))
         return box
 
     def _user(self, row: LogChunk, data: Text, context: Context) -> Box:
@@ -584,7 +588,7 @@ class Maker:
         title = say("Result of {0}").format(data.name)
         return self._folding(title, data.result, fold, mark="✕" if data.is_error else "")
 
-    def _error(self, row: LogChunk, data: ErrorNote, context: Context, fold: Fold) -> Box:
+    def _error(self, data: ErrorNote, fold: Fold) -> Box:
         pad = self.theme.space_16
         pieces: list[Piece] = [Space(self.theme.space_12)]
         document = Document(Paper(self.theme), self.theme.font())
@@ -592,14 +596,10 @@ class Maker:
         cursor.setBlockFormat(body_block(self.theme, below=self.theme.space_4))
         cursor.insertText("✕ ", ink(self.theme.color("danger"), self.theme.font(bold=True)))
         cursor.insertText(cleaned(data.message), ink(self.theme.color("text")))
-        way_out = data.extra.get("wayOut")
-        if isinstance(way_out, str) and way_out:
+        for sentence in error_lines(data)[1:]:
             cursor.insertBlock(body_block(self.theme, below=0))
-            cursor.insertText(cleaned(way_out), ink(self.theme.color("muted")))
+            cursor.insertText(cleaned(sentence), ink(self.theme.color("muted")))
         pieces.append(TextPiece(Paper(self.theme), document, left=pad, right=pad))
-        accent = Paper(self.theme, "accent")
-        if _may_retry(row, context):
-            pieces.append(LinePiece(accent, say("Retry"), kind="retry", left=pad))
         detail = _detail(data)
         if detail:
             muted = Paper(self.theme, "muted")
@@ -722,18 +722,6 @@ def _is_call(row: Row) -> bool:
     if isinstance(row, OpenRow):
         return row.block.opened.type == "tool_call"
     return isinstance(row, LogChunk) and isinstance(row.data, ToolCall)
-
-
-def _may_retry(row: LogChunk, context: Context) -> bool:
-    """Retry is offered at the end only: once the conversation went on, the chance is gone."""
-    if context.status.phase != "idle":
-        return False
-    after = context.relations.after.get(row.id)
-    while after is not None:
-        if not (isinstance(after, LogChunk) and isinstance(after.data, System)):
-            return False
-        after = context.relations.after.get(after.id)
-    return True
 
 
 def _detail(data: ErrorNote) -> str:

@@ -17,7 +17,7 @@ from PySide6.QtCore import (
     Signal,
 )
 
-from desktop.core.chunks import ErrorNote, LogChunk, System, ToolCall
+from desktop.core.chunks import LogChunk, System, ToolCall
 from desktop.core.groups import OpenRow, Relations, Row, call_of, relations, takes_space
 from desktop.core.status import TabStatus
 from desktop.feed.scope import (
@@ -205,12 +205,12 @@ class TranscriptModel(QAbstractListModel):
         if _run(before) != _run(status):
             known = self.relations()
             calls = {id_ for call, id_ in known.calls.items() if call not in known.results}
-            self._announce(calls | self._errors())
+            self._announce(calls)
 
     def _touched(self, rows: Iterable[Row]) -> set[str]:
         """The other loaded rows that look different because these came or went."""
         known = self.relations()
-        ids = self._errors()
+        ids: set[str] = set()
         for row in rows:
             call = call_of(row)
             if call is not None and call in known.calls:
@@ -222,14 +222,6 @@ class TranscriptModel(QAbstractListModel):
             if isinstance(row, LogChunk) and isinstance(row.data, System):
                 ids.update(str(one) for one in row.data.fields.get("chunkIds", ()))
         return ids
-
-    def _errors(self) -> set[str]:
-        """Errors offer another try only while nothing came after them."""
-        return {
-            row.id
-            for row in self._rows
-            if isinstance(row, LogChunk) and isinstance(row.data, ErrorNote)
-        }
 
     def _announce(self, ids: Iterable[str]) -> None:
         for id_ in ids:

@@ -15,6 +15,7 @@ from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QToolButton, QWidget
 from desktop.core.chunks import LogChunk
 from desktop.core.groups import OpenRow, Relations, Row
 from desktop.core.records import Branch
+from desktop.core.status import Way
 from desktop.ui.theme import Theme
 from desktop.ui.transcript.acts import (
     Act,
@@ -25,6 +26,7 @@ from desktop.ui.transcript.acts import (
     points_of,
     prompt_at,
     tip_of,
+    ways_at,
     words_of,
 )
 from desktop.ui.transcript.anchor import Placed
@@ -315,6 +317,12 @@ def acts_of(page: Page, at: int) -> tuple[Act, ...]:
     return acts_at(
         rows.rows(), at, rows.context(), at_head=not scope.has_older, at_tail=scope.at_tail
     )
+
+
+def ways_of(page: Page, at: int) -> tuple[Way, ...]:
+    """What can be done about the answer of the row at this place, if it was cut."""
+    rows = page.rows
+    return ways_at(rows.rows(), at, rows.context(), at_tail=rows.scope.at_tail)
 
 
 def wish_of(page: Page, row: Row, act: Act) -> Wish:

@@ -24,12 +24,12 @@ PATIENCE = 0.5  # seconds that a picture may stand still
 
 
 class TranscriptPane(QWidget):
-    """`retry_requested` from an error row, `failed(sentence, detail)` when rows can't be read;
+    """`failed(sentence, detail)` when rows can't be read;
     `filled` when the rows in sight were read; `wished` and `branch_wanted` as the view's."""
 
-    retry_requested = Signal()
     filled = Signal()
     wished = Signal(object)
+    way_wanted = Signal(str)
     branch_wanted = Signal(object, str)
     failed = Signal(str, str)
     painted_rows = Signal()
@@ -57,9 +57,9 @@ class TranscriptPane(QWidget):
         self.view = TranscriptView(theme, self)
         self.view.link_activated.connect(self._offer_link)
         self.view.code_wanted.connect(self._save_code)
-        self.view.retry_requested.connect(self.retry_requested)
         self.view.painted_rows.connect(self.painted_rows)
         self.view.wished.connect(self.wished)
+        self.view.way_wanted.connect(self.way_wanted)
         self.view.branch_wanted.connect(self.branch_wanted)
         column = QVBoxLayout(self)
         column.setContentsMargins(0, 0, 0, 0)

@@ -243,6 +243,17 @@ def _turn_end(outcome_: str, duration: Any) -> str:
             return ""
 
 
+def error_lines(data: ErrorNote) -> list[str]:
+    """What happened, what was kept, what one can do: a sentence each."""
+    more = (data.extra.get(key) for key in ("kept", "wayOut"))
+    return [data.message, *(one for one in more if isinstance(one, str) and one)]
+
+
+def retracted_line() -> str:
+    """What stands for a piece of an answer that was asked for again."""
+    return say("The beginning of an answer that was asked for again")
+
+
 def thinking_line(row: Row, context: Context) -> str:
     """`Thinking…` while it streams, then `Thought for 12 s`.
 
@@ -283,12 +294,14 @@ def plain_text(row: Row, context: Context) -> str:
     if isinstance(row, DamagedRow):
         return say("This row can't be read: {0}").format(row.reason)
     match row.data:
+        case Text() if row.role != "user" and row.id in context.relations.retracted:
+            return f"{retracted_line()}\n{row.data.text}"
         case Text() | Thinking():
             return row.data.text
         case ToolResult():
             return row.data.result
         case ErrorNote():
-            return row.data.message
+            return "\n".join(error_lines(row.data))
         case System():
             return notice(row.data)
         case Opaque():

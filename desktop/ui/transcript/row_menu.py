@@ -8,20 +8,23 @@ from dataclasses import dataclass
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QMenu, QWidget
 
-from desktop.ui.transcript.acts import Act
+from desktop.core.status import Way
+from desktop.ui.transcript.acts import Act, way_words
 from desktop.ui.transcript.phrases import say
 
 
 @dataclass(frozen=True, slots=True)
 class RowMenu:
-    """What a menu offers. `acts` are those of the row, none where there is no row; `code` is what
-    can be done with the block of code under the mouse. `is_written` says whether the row is shown
-    as it was written, None where it always is."""
+    """What a menu offers. `acts` and `ways` are those of the row, none where there is no row; `code`
+    is what can be done with the block of code under the mouse. `is_written` says whether the row is
+    shown as it was written, None where it always is."""
 
     acts: tuple[Act, ...]
+    ways: tuple[Way, ...]
     is_prompt: bool
     has_marked: bool
     act: Callable[[Act], object]
+    go: Callable[[Way], object]
     copy_marked: Callable[[], object]
     copy_part: Callable[[], object] | None
     select_all: Callable[[], object]
@@ -41,6 +44,10 @@ class RowMenu:
             menu.addAction(say("Copy the answer"), lambda: self.act("copy"))
         for words, act in self.code:
             menu.addAction(words, act)
+        if self.ways:
+            menu.addSeparator()
+        for way in self.ways:
+            menu.addAction(way_words(way), lambda way=way: self.go(way))
         others: tuple[tuple[Act, str], ...] = (
             ("edit", say("Edit…")),
             ("regenerate", say("Regenerate the answer")),

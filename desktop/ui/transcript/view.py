@@ -48,7 +48,7 @@ from desktop.ui.transcript.clock import FrameClock
 from desktop.ui.transcript.code_piece import Code, CodePiece
 from desktop.ui.transcript.frame import Frame, frame_of
 from desktop.ui.transcript.model import TranscriptModel
-from desktop.ui.transcript.overlay import Overlay, Wish, acts_of, overlay_style, wish_of
+from desktop.ui.transcript.overlay import Overlay, Wish, acts_of, overlay_style, ways_of, wish_of
 from desktop.ui.transcript.page import Listener, Page
 from desktop.ui.transcript.parting import point_near, state_at, wish_near
 from desktop.ui.transcript.phrases import plain_text
@@ -76,16 +76,16 @@ _UNFOLDING = (Qt.Key.Key_Return, Qt.Key.Key_Enter, Qt.Key.Key_Space)
 class TranscriptView(QListView):
     """Shows a `TranscriptModel`. Set its model with `show_model`, its look with `set_theme`.
 
-    `wished(Wish)` to edit, regenerate or fork; `branch_wanted(Point, tab_id)` to switch;
-    `code_wanted(text, language)` to save a block of code.
+    `wished(Wish)` to edit, regenerate or fork; `way_wanted(Way)` for an answer that was cut;
+    `branch_wanted(Point, tab_id)` to switch; `code_wanted(text, language)` to save a block of code.
     """
 
     wished = Signal(object)
+    way_wanted = Signal(str)
     branch_wanted = Signal(object, str)
     link_activated = Signal(str)
     code_wanted = Signal(str, str)
     link_hovered = Signal(str)
-    retry_requested = Signal()
     following_changed = Signal(bool)
     painted_rows = Signal()
 
@@ -523,8 +523,6 @@ class TranscriptView(QListView):
                 piece = page.piece_at(at)
                 if isinstance(piece, CodePiece):
                     self._act_on_code(page, row.id, piece.code, wrap=hit.kind == "wrap")
-            case "retry":
-                self.retry_requested.emit()
             case "all":
                 page.set_fold(row.id, "all")
             case "fold":
@@ -559,9 +557,11 @@ class TranscriptView(QListView):
         text = plain_text(row, page.rows.context()) if row is not None else ""
         return RowMenu(
             acts=acts_of(page, at) if row is not None else (),
+            ways=ways_of(page, at) if row is not None else (),
             is_prompt=row is not None and is_prompt(row),
             has_marked=not page.marking.empty,
             act=lambda act: row is not None and self._wish(wish_of(page, row, act)),
+            go=self.way_wanted.emit,
             copy_marked=self.copy,
             copy_part=(lambda: QGuiApplication.clipboard().setText(text)) if text else None,
             select_all=self.selectAll,

@@ -430,24 +430,6 @@ def test_a_link_is_told_and_not_opened_and_its_target_is_shown(desk: Desk) -> No
         find_link(view, "file:///etc/passwd")
 
 
-def test_an_error_at_the_end_offers_to_try_again(desk: Desk) -> None:
-    desk.say(
-        "hello", ErrorNote("The provider is busy."), System("turn_end", "", {"outcome": "failed"})
-    )
-    view = desk.show()
-    asked: list[int] = []
-    view.retry_requested.connect(lambda: asked.append(1))
-
-    def offers() -> bool:
-        hits = (view.hit_at(QPointF(60, y)) for y in range(0, 300, 4))
-        return any(hit is not None and hit.kind == "retry" for hit in hits)
-
-    assert offers()
-    desk.say("and then")
-    desk.settle()
-    assert not offers()
-
-
 def test_the_position_is_kept_while_another_conversation_is_shown(small_desk: Desk) -> None:
     desk = small_desk
     desk.say(*texts(200))

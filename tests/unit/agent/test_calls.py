@@ -245,7 +245,7 @@ async def test_U27_the_same_call_with_the_same_result_runs_five_times_and_no_mor
     tool = ScriptedTool("look")
     model = ScriptedModel([calls(call(f"c{n}", "look", {"n": 1})) for n in range(9)])
     model.then(says("Sorry."))
-    stage = Stage(tmp_path, model, [tool])
+    stage = Stage(tmp_path, model, [tool], has_person=False)
     await stage.tab()
     await stage.run("Look")
     assert len(tool.ran) == 5
@@ -262,7 +262,7 @@ async def test_U27_the_same_call_with_the_same_result_runs_five_times_and_no_mor
 async def test_U27_two_calls_that_alternate_are_stopped_too(tmp_path: Path) -> None:
     tool = ScriptedTool("look")
     model = ScriptedModel([calls(call(f"c{n}", "look", {"n": n % 2})) for n in range(20)])
-    stage = Stage(tmp_path, model, [tool])
+    stage = Stage(tmp_path, model, [tool], has_person=False)
     await stage.tab()
     await stage.run("Look")
     assert len(tool.ran) == 10
@@ -273,7 +273,7 @@ async def test_U27_two_calls_that_alternate_are_stopped_too(tmp_path: Path) -> N
 async def test_U27_the_same_error_over_and_over_is_stopped(tmp_path: Path) -> None:
     tool = ScriptedTool("look", answer=lambda _: ToolFailed("The file is not there."))
     model = ScriptedModel([calls(call(f"c{n}", "look", {"n": n})) for n in range(20)])
-    stage = Stage(tmp_path, model, [tool])
+    stage = Stage(tmp_path, model, [tool], has_person=False)
     await stage.tab()
     await stage.run("Look")
     assert len(tool.ran) == 8

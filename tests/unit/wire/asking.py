@@ -20,6 +20,7 @@ from desktop.core.model import RequestOptions
 from desktop.wire.client import AnthropicModel
 from desktop.wire.endpoint import Endpoint
 from desktop.wire.transport import Transport
+from desktop.wire.wake import Clocks
 from tests.unit.wire.rows_of import MODELS, OPUS
 
 KEY = "sk-ant-test-0123456789"
@@ -52,6 +53,8 @@ def asking(
     key: str = KEY,
     read_seconds: float = 5.0,
     pause: Callable[[float], Awaitable[None]] | None = None,
+    now: Callable[[], float] = lambda: 1_800_000_000.0,
+    clocks: Clocks | None = None,
 ) -> Generator[Asking]:
     """A model for a server; its transport is closed afterwards. Without a pause none is made."""
     transport = Transport(load_sdk)
@@ -66,8 +69,9 @@ def asking(
         key=lambda: key,
         models=MODELS,
         jitter=lambda: 0.0,
-        now=lambda: 1_800_000_000.0,
+        now=now,
         pause=pause or noted,
+        clocks=clocks or Clocks(),
     )
     try:
         yield Asking(transport, model, waits)
