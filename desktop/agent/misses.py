@@ -84,8 +84,9 @@ def _cause(
         return "model", ""
     if record.provider != last.provider:
         return "account", ""
-    note, before = note_of(record.cache) or CacheNote(), note_of(last.cache) or CacheNote()
-    row = _rewriting_row(rows, before.seq) if last.cache else None
+    note, known = note_of(record.cache) or CacheNote(), note_of(last.cache)
+    before = known or CacheNote()
+    row = _rewriting_row(rows, before.seq) if known else None
     if row is not None:
         return row
     if note.effort != before.effort:

@@ -29,6 +29,14 @@ _CAUSES = get_args(Cause)
 
 
 @dataclass(frozen=True, slots=True)
+class Upload:
+    """Bytes of request bodies: as they would be without any saving, and as they went out."""
+
+    body: int = 0
+    sent: int = 0
+
+
+@dataclass(frozen=True, slots=True)
 class Diagnosis:
     """What the wire saw of one request.
 
@@ -38,6 +46,7 @@ class Diagnosis:
 
     position: str | None = None
     reason: Mapping[str, Any] = field(default_factory=dict[str, Any])
+    upload: Upload | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,6 +91,7 @@ class RequestUsage:
     dollars: float | None = 0.0
     is_answered: bool = True
     miss: CacheMiss | None = None
+    upload: Upload | None = None
 
 
 def note_to_json(note: CacheNote) -> dict[str, Any]:
@@ -109,6 +119,18 @@ def note_of(data: Mapping[str, Any] | None) -> CacheNote | None:
         seq=_count(data.get("seq")),
         miss=_miss_of(data.get("miss")),
     )
+
+
+def with_upload(data: Mapping[str, Any] | None, upload: Upload) -> dict[str, Any]:
+    """The record's cache data with what the request's body took."""
+    return {**(data or {}), "upload": {"body": upload.body, "sent": upload.sent}}
+
+
+def upload_of(data: Mapping[str, Any] | None) -> Upload | None:
+    """What a record says of its request's body; None where it says nothing that can be read."""
+    found = _mapping((data or {}).get("upload"))
+    upload = Upload(_count(found.get("body")), _count(found.get("sent")))
+    return upload if upload.body and upload.sent else None
 
 
 def _miss_of(data: object) -> CacheMiss | None:

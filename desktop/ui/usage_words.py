@@ -1,8 +1,10 @@
 """Why a request read something anew, in sentences (LOOK.md "Words")."""
 
+from collections.abc import Sequence
+
 from PySide6.QtCore import QCoreApplication
 
-from desktop.core.caching import CacheMiss
+from desktop.core.caching import CacheMiss, RequestUsage
 from desktop.ui import words
 
 
@@ -35,6 +37,17 @@ def cause(miss: CacheMiss) -> str:
             return say("The request differed from the one before it")
         case "provider":
             return say("The provider did not find it, though nothing had changed")
+
+
+def sent(usage: Sequence[RequestUsage]) -> str:
+    """How many bytes went out, and as how many; '' where nothing is known of them."""
+    known = [row.upload for row in usage if row.upload is not None]
+    body, went = sum(one.body for one in known), sum(one.sent for one in known)
+    if not body:
+        return ""
+    if went >= body:
+        return say("Sent: {size}").format(size=words.size(body))
+    return say("Sent: {size} as {less}").format(size=words.size(body), less=words.size(went))
 
 
 def sentence(miss: CacheMiss) -> str:

@@ -13,6 +13,7 @@ from dataclasses import replace
 from functools import partial
 from typing import Any, cast
 
+from desktop.core.caching import Diagnosis
 from desktop.core.chunks import LogChunk, Stamp
 from desktop.core.events import (
     BlockStarted,
@@ -31,6 +32,7 @@ from desktop.wire.growing import GrowingRequest
 from desktop.wire.models import ModelTable
 from desktop.wire.stream import Reader
 from desktop.wire.transport import Pipe, Transport
+from desktop.wire.uploads import Parcel, Uploads
 
 NO_KEY = "none"
 MODELS_PAGE = 1000
@@ -60,6 +62,7 @@ class AnthropicModel:
         models: ModelTable,
         jitter: Callable[[], float],
         now: Callable[[], float],
+        uploads: Uploads | None = None,
         pause: Callable[[float], Awaitable[None]] = asyncio.sleep,
     ) -> None:
         self._transport = transport
@@ -69,6 +72,7 @@ class AnthropicModel:
         self._jitter = jitter
         self._now = now
         self._pause = pause
+        self._uploads = uploads or Uploads(compresses=endpoint.is_provider)
         self._account = endpoint.account(key())
         self._client: Any = None
         self._growing: dict[str, GrowingRequest] = {}
@@ -134,13 +138,18 @@ class AnthropicModel:
         options = replace(options, asks_why=self._says_why)
         body = growing.next(rows, options, stamp)
         taken = growing.call_ids
-        telling = partial(_with_position, emit, growing.position)
         attempt = 0
         while True:
             attempt += 1
-            failure = await self._tried(body, Reader(taken), telling)
+            parcel = await self._uploads.packed(body)
+            seen = Diagnosis(growing.position, upload=parcel.upload)
+            failure = await self._tried(parcel, Reader(taken), partial(_with, seen, emit))
             if failure is None:
+                self._uploads.took(parcel)
                 return
+            if self._uploads.refused(parcel, failure):
+                attempt -= 1
+                continue
             if options.asks_why and _refuses_diagnostics(failure):
                 self._says_why = False
                 options = replace(options, asks_why=False)
@@ -154,11 +163,11 @@ class AnthropicModel:
             emit([RetryScheduled(failure, attempt, wait)])
             await self._pause(wait)
 
-    async def _tried(self, body: bytes, reader: Reader, emit: Emit) -> Failure | None:
+    async def _tried(self, parcel: Parcel, reader: Reader, emit: Emit) -> Failure | None:
         """One request. A failure before the first block is returned, later ones are events."""
         shown = False
         try:
-            pieces = self._connected().stream(body)
+            pieces = self._connected().stream(parcel.data, parcel.headers)
             async with contextlib.aclosing(pieces):
                 async for piece in pieces:
                     events = reader.feed(piece)
@@ -191,7 +200,9 @@ class AnthropicModel:
         """The SDK's client, made when it is first needed. Raises RequestFailed."""
         if self._client is None:
             sdk = self._transport.sdk()
-            self._client = sdk.Client(self._endpoint, self._key() or NO_KEY, now=self._now)
+            self._client = sdk.Client(
+                self._endpoint, self._key() or NO_KEY, now=self._now, hears=self._uploads.heard
+            )
             self._transport.at_close(self, self._client.close)
         return self._client
 
@@ -242,11 +253,11 @@ class AnthropicModel:
         return _object(await client.post(path, json.dumps(body).encode()))
 
 
-def _with_position(emit: Emit, position: str | None, events: Sequence[ModelEvent]) -> None:
-    """Tells the events on, the first of an answer with what we know of the request's cache."""
+def _with(seen: Diagnosis, emit: Emit, events: Sequence[ModelEvent]) -> None:
+    """Tells the events on, the first of an answer with what we know of its request."""
     emit(
         [
-            replace(event, diagnosis=replace(event.diagnosis, position=position))
+            replace(event, diagnosis=replace(seen, reason=event.diagnosis.reason))
             if isinstance(event, ResponseStarted)
             else event
             for event in events

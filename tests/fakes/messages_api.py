@@ -21,6 +21,7 @@ from pathlib import Path
 from tests.fakes.sim.answers import frame
 from tests.fakes.sim.demo import demo, echo, ended
 from tests.fakes.sim.extends import assert_extends
+from tests.fakes.sim.provider import Encodings
 from tests.fakes.sim.received import Received
 from tests.fakes.sim.replies import (
     AUTO,
@@ -52,6 +53,7 @@ __all__ = [
     "PING",
     "Block",
     "Cut",
+    "Encodings",
     "Gate",
     "MessagesServer",
     "Pause",

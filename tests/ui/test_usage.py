@@ -10,7 +10,7 @@ from PySide6.QtTest import QAbstractItemModelTester
 from PySide6.QtWidgets import QLabel, QTreeView
 from pytestqt.qtbot import QtBot
 
-from desktop.core.caching import CacheMiss, RequestUsage
+from desktop.core.caching import CacheMiss, RequestUsage, Upload
 from desktop.core.errors import StoreError
 from desktop.core.model import Spent
 from desktop.ui import words
@@ -116,6 +116,18 @@ def test_an_unknown_price_says_so(loop: qasync.QEventLoop, qtbot: QtBot) -> None
 def test_a_request_that_got_no_answer_says_so(loop: qasync.QEventLoop, qtbot: QtBot) -> None:
     box = shown(loop, qtbot, [replace(FIRST, is_answered=False)])
     assert row_of(box, 0)[2:] == ["", "", "", "", "", "No answer came"]
+
+
+def test_c5_the_bytes_that_compressing_saved_are_shown(
+    loop: qasync.QEventLoop, qtbot: QtBot
+) -> None:
+    first = replace(FIRST, upload=Upload(700_000, 200_000))
+    second = replace(FIRST, upload=Upload(500_000, 150_000))
+    totals = words_of(shown(loop, qtbot, [first, FIRST, second]), "usageTotals")
+    assert totals.endswith(f" · Sent: {words.size(1_200_000)} as {words.size(350_000)}")
+    plain = replace(FIRST, upload=Upload(700_000, 700_000))
+    totals = words_of(shown(loop, qtbot, [plain]), "usageTotals")
+    assert totals.endswith(f" · Sent: {words.size(700_000)}")
 
 
 def test_a_conversation_without_requests_says_so(loop: qasync.QEventLoop, qtbot: QtBot) -> None:

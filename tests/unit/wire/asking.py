@@ -20,6 +20,7 @@ from desktop.core.model import RequestOptions
 from desktop.wire.client import AnthropicModel
 from desktop.wire.endpoint import Endpoint
 from desktop.wire.transport import Transport
+from desktop.wire.uploads import Uploads
 from tests.unit.wire.rows_of import MODELS, OPUS
 
 KEY = "sk-ant-test-0123456789"
@@ -52,6 +53,7 @@ def asking(
     key: str = KEY,
     read_seconds: float = 5.0,
     pause: Callable[[float], Awaitable[None]] | None = None,
+    uploads: Uploads | None = None,
 ) -> Generator[Asking]:
     """A model for a server; its transport is closed afterwards. Without a pause none is made."""
     transport = Transport(load_sdk)
@@ -67,6 +69,7 @@ def asking(
         models=MODELS,
         jitter=lambda: 0.0,
         now=lambda: 1_800_000_000.0,
+        uploads=uploads,
         pause=pause or noted,
     )
     try:
