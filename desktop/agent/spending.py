@@ -78,6 +78,7 @@ def _line(record: RequestRecord, tariff: Tariff) -> RequestUsage:
         dollars=tariff.dollars(record),
         is_answered=record.usage is not None,
         miss=None if note is None else note.miss,
+        is_refresh=note is not None and note.is_refresh,
         upload=upload_of(record.cache),
     )
 

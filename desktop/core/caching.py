@@ -67,12 +67,13 @@ class CacheMiss:
 @dataclass(frozen=True, slots=True)
 class CacheNote:
     """How a request was sent: for how long it asked to be kept, with which effort, and after which
-    row of the log."""
+    row of the log; `is_refresh`: only to keep there what the one before it had left."""
 
     ttl: Ttl = "5m"
     effort: str = ""
     seq: int = 0
     miss: CacheMiss | None = None
+    is_refresh: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,10 +93,23 @@ class RequestUsage:
     is_answered: bool = True
     miss: CacheMiss | None = None
     upload: Upload | None = None
+    is_refresh: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class CachePrices:
+    """Dollars for 100,000 tokens of one model: read from the cache, or written to it."""
+
+    model: str
+    read: float
+    write_5m: float
+    write_1h: float
 
 
 def note_to_json(note: CacheNote) -> dict[str, Any]:
     found: dict[str, Any] = {"ttl": note.ttl, "effort": note.effort, "seq": note.seq}
+    if note.is_refresh:
+        found["refresh"] = True
     if note.miss is not None:
         miss = note.miss
         found["miss"] = {
@@ -118,6 +132,7 @@ def note_of(data: Mapping[str, Any] | None) -> CacheNote | None:
         effort=str(data.get("effort") or ""),
         seq=_count(data.get("seq")),
         miss=_miss_of(data.get("miss")),
+        is_refresh=data.get("refresh") is True,
     )
 
 

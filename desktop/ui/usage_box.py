@@ -72,8 +72,8 @@ class UsageBox(QDialog):
         self._is_gone = True
 
     def _explain(self, current: QModelIndex) -> None:
-        miss = self._model.row(current.row()).miss if current.isValid() else None
-        self._why.setText(usage_words.sentence(miss) if miss else "")
+        row = self._model.row(current.row()) if current.isValid() else None
+        self._why.setText(usage_words.explained(row) if row else "")
 
     def _summary(self, usage: Sequence[RequestUsage]) -> str:
         if not usage:

@@ -30,6 +30,8 @@ from desktop.wire.endpoint import Endpoint
 from desktop.wire.failures import RequestFailed
 from desktop.wire.growing import GrowingRequest
 from desktop.wire.models import ModelTable
+from desktop.wire.refresh import events_of, refresh_of
+from desktop.wire.request import build, serialise
 from desktop.wire.stream import Reader
 from desktop.wire.transport import Pipe, Transport
 from desktop.wire.uploads import Parcel, Uploads
@@ -133,6 +135,9 @@ class AnthropicModel:
         self, rows: tuple[LogChunk, ...], options: RequestOptions, emit: Emit
     ) -> None:
         """On the transport's thread: builds, sends, reads, and tries again while it may."""
+        if options.only_keeps_cache:
+            emit(await self._refreshed(rows, options))
+            return
         growing = self._growing_for(rows)
         stamp = self.stamp(options.model)
         options = replace(options, asks_why=self._says_why)
@@ -162,6 +167,24 @@ class AnthropicModel:
                 return
             emit([RetryScheduled(failure, attempt, wait)])
             await self._pause(wait)
+
+    async def _refreshed(
+        self, rows: tuple[LogChunk, ...], options: RequestOptions
+    ) -> Sequence[ModelEvent]:
+        """Once only: who keeps the cache warm can do without."""
+        whole = build(rows, options, models=self._models, stamp=self.stamp(options.model))
+        body = serialise(refresh_of(whole))
+        while True:
+            parcel = await self._uploads.packed(body)
+            try:
+                client = self._connected()
+                answer = await client.post("/v1/messages", parcel.data, parcel.headers)
+            except RequestFailed as error:
+                if self._uploads.refused(parcel, error.failure):
+                    continue
+                return [ResponseFailed(error.failure)]
+            self._uploads.took(parcel)
+            return events_of(_object(answer), Diagnosis(upload=parcel.upload))
 
     async def _tried(self, parcel: Parcel, reader: Reader, emit: Emit) -> Failure | None:
         """One request. A failure before the first block is returned, later ones are events."""
