@@ -142,6 +142,16 @@ KEEP_WARM: Setting[str] = Setting(
         Choice("12", "Up to 12 times in each pause"),
     ),
 )
+MESSAGE_THREADS: Setting[bool] = Setting(
+    "model.message_threads",
+    "bool",
+    False,
+    "Model",
+    "Let the provider hold the conversation between steps (experimental)",
+    "A step then sends only what is new. This saves upload and waiting, and no money: the provider"
+    " charges every token as without it. It keeps the conversation in its memory for up to an hour."
+    " Whatever goes wrong with it, the whole conversation is sent as usual.",
+)
 PERMISSION_MODE: Setting[str] = Setting(
     "permissions.mode",
     "choice",
@@ -279,6 +289,7 @@ SETTINGS: tuple[AnySetting, ...] = (
     BASE_URL,
     CACHE_TTL,
     KEEP_WARM,
+    MESSAGE_THREADS,
     PERMISSION_MODE,
     THEME,
     FONT_SCALE,

@@ -34,7 +34,7 @@ class RequestOptions:
     `resumed` is the last reason `pause_turn`: the assistant message stands last and is continued.
     `asks_why` has the provider say why its cache missed, against the answer `previous_message_id`.
     `only_keeps_cache` wants no answer: what the request with these rows left in the cache is read
-    once more, so that it stays.
+    once more, so that it stays. `marks` are the cache marks that it may carry at most.
     """
 
     model: str
@@ -44,6 +44,7 @@ class RequestOptions:
     asks_why: bool = False
     previous_message_id: str = ""
     only_keeps_cache: bool = False
+    marks: int = 4
 
 
 class Model(Protocol):

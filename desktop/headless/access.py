@@ -53,7 +53,7 @@ class LiveAccess:
     """Implements `core.access.Access` and gives the agents their models.
 
     `load` reads the settings and the key once; until then it is `asking`. `jitter` gives numbers
-    from 0 to 1.
+    from 0 to 1; `threads` is whether the person lets the provider hold conversations.
     """
 
     def __init__(
@@ -66,6 +66,7 @@ class LiveAccess:
         table: ModelTable,
         tour: ReplayModel,
         jitter: Callable[[], float],
+        threads: Callable[[], bool] = lambda: False,
     ) -> None:
         self._environment = environment
         self._keys = keys
@@ -74,6 +75,7 @@ class LiveAccess:
         self._table = table
         self._tour = tour
         self._jitter = jitter
+        self._threads = threads
         self._upload_notes = UploadNotes(catalogue)
         self._listed: tuple[ModelInfo, ...] = ()
         self._in_force: _InForce | None = None
@@ -257,6 +259,8 @@ class LiveAccess:
             jitter=self._jitter,
             now=time.time,
             uploads=uploads,
+            # Another server may ignore what it does not know, and answer the new part alone.
+            threads=lambda: server.is_provider and self._threads(),
         )
 
 

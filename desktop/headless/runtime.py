@@ -51,6 +51,7 @@ from desktop.settings import (
     COMPACT_AT,
     EFFORT,
     KEEP_WARM,
+    MESSAGE_THREADS,
     MODEL,
     PERMISSION_MODE,
     SHELL_TIME_LIMIT,
@@ -106,6 +107,9 @@ class Preferred:
         """The percentage of a model's window; 0 for never."""
         value = self.current.value(COMPACT_AT)
         return 0 if value == "off" else int(value)
+
+    def threads(self) -> bool:
+        return self.current.value(MESSAGE_THREADS)
 
     def keep_warm(self) -> int:
         """How often in a pause; 0 for never."""
@@ -402,6 +406,7 @@ async def _join(
     table = ModelTable.from_json(shipped.models)
     prices = PriceTable.from_json(shipped.models)
     transport = Transport(partial(importlib.import_module, "desktop.wire.sdk"))
+    preferred = Preferred(settings.read(await log.catalogue.settings()))
     access = LiveAccess(
         environment=os.environ,
         keys=keys,
@@ -410,8 +415,8 @@ async def _join(
         table=table,
         tour=ReplayModel(shipped.tour),
         jitter=random.random,
+        threads=preferred.threads,
     )
-    preferred = Preferred(settings.read(await log.catalogue.settings()))
     tools = builtin_tools()
     environment = scrubbed_environment(os.environ)
     tool_servers = ToolServers(

@@ -33,6 +33,7 @@ from desktop.wire.models import ModelTable
 from desktop.wire.refresh import events_of, refresh_of
 from desktop.wire.request import build, serialise
 from desktop.wire.stream import Reader
+from desktop.wire.threads import MARKS, Hearing, MessageThread, Plan
 from desktop.wire.transport import Pipe, Transport
 from desktop.wire.uploads import Parcel, Uploads
 
@@ -52,7 +53,8 @@ Emit = Callable[[Sequence[ModelEvent]], None]
 class AnthropicModel:
     """One server with one key. `key` reveals it at the last moment ('' for a local server).
 
-    `jitter` gives numbers from 0 to 1, `now` seconds since the epoch; `pause` waits.
+    `jitter` gives numbers from 0 to 1, `now` seconds since the epoch; `pause` waits; `threads` says
+    whether conversations may be held by the server.
     """
 
     def __init__(
@@ -65,6 +67,7 @@ class AnthropicModel:
         jitter: Callable[[], float],
         now: Callable[[], float],
         uploads: Uploads | None = None,
+        threads: Callable[[], bool] = lambda: False,
         pause: Callable[[float], Awaitable[None]] = asyncio.sleep,
     ) -> None:
         self._transport = transport
@@ -75,6 +78,8 @@ class AnthropicModel:
         self._now = now
         self._pause = pause
         self._uploads = uploads or Uploads(compresses=endpoint.is_provider)
+        self._threads = threads
+        self._held: dict[str, MessageThread] = {}
         self._account = endpoint.account(key())
         self._client: Any = None
         self._growing: dict[str, GrowingRequest] = {}
@@ -141,18 +146,31 @@ class AnthropicModel:
         growing = self._growing_for(rows)
         stamp = self.stamp(options.model)
         options = replace(options, asks_why=self._says_why)
+        thread = self._thread_for(rows, options.model)
+        if thread is not None and not thread.is_off:
+            options = replace(options, marks=MARKS)
         body = growing.next(rows, options, stamp)
-        taken = growing.call_ids
+        seen = Diagnosis(growing.position)
         attempt = 0
         while True:
             attempt += 1
-            parcel = await self._uploads.packed(body)
-            seen = Diagnosis(growing.position, upload=parcel.upload)
-            failure = await self._tried(parcel, Reader(taken), partial(_with, seen, emit))
+            plan, heard, began = Plan(body), Hearing(), self._now()
+            if thread is not None:
+                plan = thread.plan(body, growing, resumed=options.resumed, now=began)
+            parcel = await self._uploads.packed(plan.body, size=len(body), headers=plan.headers)
+            telling = partial(_with, replace(seen, upload=parcel.upload), heard, emit)
+            failure = await self._tried(parcel, Reader(growing.call_ids), telling, least=plan.least)
             if failure is None:
                 self._uploads.took(parcel)
+                if plan.is_threaded and thread is not None:
+                    thread.answered(growing, heard, now=began)
                 return
             if self._uploads.refused(parcel, failure):
+                attempt -= 1
+                continue
+            if thread is not None and thread.refused(plan, failure):
+                options = replace(options, marks=RequestOptions(options.model).marks)
+                body = growing.next(rows, options, stamp)
                 attempt -= 1
                 continue
             if options.asks_why and _refuses_diagnostics(failure):
@@ -174,8 +192,10 @@ class AnthropicModel:
         """Once only: who keeps the cache warm can do without."""
         whole = build(rows, options, models=self._models, stamp=self.stamp(options.model))
         body = serialise(refresh_of(whole))
+        thread = self._thread_for(rows, options.model)
+        headers = thread.headers if thread is not None else {}
         while True:
-            parcel = await self._uploads.packed(body)
+            parcel = await self._uploads.packed(body, headers=headers)
             try:
                 client = self._connected()
                 answer = await client.post("/v1/messages", parcel.data, parcel.headers)
@@ -186,15 +206,20 @@ class AnthropicModel:
             self._uploads.took(parcel)
             return events_of(_object(answer), Diagnosis(upload=parcel.upload))
 
-    async def _tried(self, parcel: Parcel, reader: Reader, emit: Emit) -> Failure | None:
-        """One request. A failure before the first block is returned, later ones are events."""
+    async def _tried(
+        self, parcel: Parcel, reader: Reader, emit: Emit, *, least: int = 0
+    ) -> Failure | None:
+        """One request. A failure before the first block is returned, later ones are events.
+
+        A prompt of fewer than the `least` tokens is one: the server did not read all of it.
+        """
         shown = False
         try:
             pieces = self._connected().stream(parcel.data, parcel.headers)
             async with contextlib.aclosing(pieces):
                 async for piece in pieces:
                     events = reader.feed(piece)
-                    failure = None if shown else _early_failure(events)
+                    failure = None if shown else _early_failure(events, least)
                     if failure is not None:
                         return failure
                     shown = shown or any(isinstance(event, BlockStarted) for event in events)
@@ -218,6 +243,13 @@ class AnthropicModel:
         if len(self._growing) > REMEMBERED:
             self._growing.pop(next(iter(self._growing)))
         return found
+
+    def _thread_for(self, rows: Sequence[LogChunk], model: str) -> MessageThread | None:
+        """The conversation's thread; None where the person or the model wants none."""
+        known = self._models.find(model)
+        if not rows or known is None or not known.caches or not self._threads():
+            return None
+        return self._held.setdefault(rows[0].tab_id, MessageThread())
 
     def _connected(self) -> Any:
         """The SDK's client, made when it is first needed. Raises RequestFailed."""
@@ -276,8 +308,9 @@ class AnthropicModel:
         return _object(await client.post(path, json.dumps(body).encode()))
 
 
-def _with(seen: Diagnosis, emit: Emit, events: Sequence[ModelEvent]) -> None:
+def _with(seen: Diagnosis, heard: Hearing, emit: Emit, events: Sequence[ModelEvent]) -> None:
     """Tells the events on, the first of an answer with what we know of its request."""
+    heard.take(events)
     emit(
         [
             replace(event, diagnosis=replace(seen, reason=event.diagnosis.reason))
@@ -293,8 +326,12 @@ def _refuses_diagnostics(failure: Failure) -> bool:
     return failure.kind == "bad_request" and DIAGNOSTICS in failure.detail
 
 
-def _early_failure(events: Sequence[ModelEvent]) -> Failure | None:
-    """The failure of a response that ended before it showed anything."""
+def _early_failure(events: Sequence[ModelEvent], least: int = 0) -> Failure | None:
+    """The failure of a response that ended before it showed anything, or that answers less than
+    was asked."""
+    for event in events:
+        if isinstance(event, ResponseStarted) and event.usage.prompt < least:
+            return failures.half_read(f"{event.usage.prompt} of {least} tokens")
     last = events[-1] if events else None
     if isinstance(last, ResponseFailed) and not any(isinstance(e, BlockStarted) for e in events):
         return last.failure

@@ -59,12 +59,14 @@ class Uploads:
         self._learned = learned
         self._doubts = False
 
-    async def packed(self, body: bytes, *, size: int = 0) -> Parcel:
+    async def packed(
+        self, body: bytes, *, size: int = 0, headers: Mapping[str, str] | None = None
+    ) -> Parcel:
         """The body as this server is sent it; `size` where it stands for a longer one."""
-        size = size or len(body)
+        size, headers = size or len(body), headers or {}
         if not self._compresses or len(body) < LEAST:
-            return Parcel(body, size)
-        return Parcel(await _compressed(body), size, {"Content-Encoding": "gzip"})
+            return Parcel(body, size, headers)
+        return Parcel(await _compressed(body), size, {**headers, "Content-Encoding": "gzip"})
 
     def heard(self, accepted: str) -> None:
         """What the server says in an answer that it takes."""

@@ -47,6 +47,7 @@ from tests.fakes.sim.replies import (
 )
 from tests.fakes.sim.script import ScriptError, load, parse
 from tests.fakes.sim.server import MessagesServer
+from tests.fakes.sim.threads import Threads
 
 __all__ = [
     "AUTO",
@@ -63,6 +64,7 @@ __all__ = [
     "Script",
     "ScriptError",
     "Send",
+    "Threads",
     "assert_extends",
     "demo",
     "echo",

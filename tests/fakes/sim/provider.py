@@ -21,6 +21,7 @@ from tests.fakes.sim.received import Received
 from tests.fakes.sim.rules import envelope, thinking
 from tests.fakes.sim.rules.envelope import Terms
 from tests.fakes.sim.signatures import Binding, Digest, Dropped, Signer
+from tests.fakes.sim.threads import BETA, Held, Threads
 
 Encodings = Literal["taken", "announced", "refused", "unsupported", "unread", "broken"]
 """What a server does with a compressed body: takes it (and says so in its answers), refuses it by
@@ -37,6 +38,7 @@ class Accepted:
     places: list[Position]
     account: Account | None
     dropped: list[Dropped]
+    key: str = ""
 
 
 class Provider:
@@ -50,7 +52,9 @@ class Provider:
         invalid_keys: Collection[str],
         binding: Binding,
         encodings: Encodings,
+        threads: Threads,
     ) -> None:
+        self.threads = Held(now, threads)
         self.cache = PromptCache(now)
         self.signer = Signer()
         self._strict = strict
@@ -71,13 +75,14 @@ class Provider:
     def accept(self, received: Received, *, counting: bool = False) -> Accepted:
         """Check a request by every rule and open its account. Sets `received.json`."""
         key = self.authenticate(received.headers)
-        terms = envelope.read_terms(received.headers) if self._strict else NO_TERMS
+        terms = self._terms(received.headers) if self._strict else NO_TERMS
         received.body = _decoded(received, self._encodings)
         body = _parsed(received.body)
         received.json = body
         if not self._strict:
             return self._accept_loosely(body)
         envelope.check_shape(body, terms, counting=counting)
+        body = self.threads.whole(body, account=key)
         model = models.find(body["model"])
         if model is None:
             raise Refusal(f"model: {body['model']}", "not_found_error")
@@ -89,7 +94,13 @@ class Provider:
         if not counting:
             workspace = f"{body.get('workspace_id', '')}/{key}"
             account = self.cache.look_up(body, places, model, terms=terms, workspace=workspace)
-        return Accepted(body, model, places, account, dropped)
+        return Accepted(body, model, places, account, dropped, key)
+
+    def _terms(self, headers: dict[str, str]) -> Terms:
+        terms = envelope.read_terms(headers)
+        if BETA in terms.betas and self.threads.manner == "unknown":
+            raise Refusal(f"Unexpected value(s) `{BETA}` for the `anthropic-beta` header")
+        return terms
 
     def count(self, body: Json, places: list[Position], model: Model) -> int:
         """All input tokens of a request, the same number that the usage adds up to."""

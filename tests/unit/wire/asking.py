@@ -54,6 +54,8 @@ def asking(
     read_seconds: float = 5.0,
     pause: Callable[[float], Awaitable[None]] | None = None,
     uploads: Uploads | None = None,
+    threads: bool = False,
+    now: Callable[[], float] = lambda: 1_800_000_000.0,
 ) -> Generator[Asking]:
     """A model for a server; its transport is closed afterwards. Without a pause none is made."""
     transport = Transport(load_sdk)
@@ -68,8 +70,9 @@ def asking(
         key=lambda: key,
         models=MODELS,
         jitter=lambda: 0.0,
-        now=lambda: 1_800_000_000.0,
+        now=now,
         uploads=uploads,
+        threads=lambda: threads,
         pause=pause or noted,
     )
     try:
