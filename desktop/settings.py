@@ -125,6 +125,33 @@ CACHE_TTL: Setting[str] = Setting(
     " after 5 minutes. It counts from the next message on.",
     choices=(Choice("5m", "5 minutes"), Choice("1h", "1 hour")),
 )
+KEEP_WARM: Setting[str] = Setting(
+    "model.keep_warm",
+    "choice",
+    "off",
+    "Model",
+    "Keep a resting conversation in that cache",
+    "Shortly before its time there is over, a request that wants no answer starts it anew, at the"
+    " price of reading the conversation once. Only while the conversation is open, only as long as"
+    " it is cheaper than to send everything again, and each is listed in Conversation → Usage….",
+    choices=(
+        Choice("off", "Never"),
+        Choice("1", "Once in each pause"),
+        Choice("3", "Up to 3 times in each pause"),
+        Choice("6", "Up to 6 times in each pause"),
+        Choice("12", "Up to 12 times in each pause"),
+    ),
+)
+MESSAGE_THREADS: Setting[bool] = Setting(
+    "model.message_threads",
+    "bool",
+    False,
+    "Model",
+    "Let the provider hold the conversation between steps (experimental)",
+    "A step then sends only what is new. This saves upload and waiting, and no money: the provider"
+    " charges every token as without it. It keeps the conversation in its memory for up to an hour."
+    " Whatever goes wrong with it, the whole conversation is sent as usual.",
+)
 PERMISSION_MODE: Setting[str] = Setting(
     "permissions.mode",
     "choice",
@@ -261,6 +288,8 @@ SETTINGS: tuple[AnySetting, ...] = (
     COMPACT_AT,
     BASE_URL,
     CACHE_TTL,
+    KEEP_WARM,
+    MESSAGE_THREADS,
     PERMISSION_MODE,
     THEME,
     FONT_SCALE,

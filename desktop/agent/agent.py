@@ -29,6 +29,7 @@ from desktop.agent.spending import Next, spent
 from desktop.agent.surroundings import Chosen, Place, Surroundings
 from desktop.agent.tenure import Tenure
 from desktop.agent.waiting import Waiting
+from desktop.agent.warming import Refresh, new_record, next_refresh, refreshed
 from desktop.core.chunks import Json, LogChunk, Outcome, Stamp, System, Text
 from desktop.core.errors import LeaseHeld, NacreError, StoreError
 from desktop.core.model import Model, Retry, Spent
@@ -324,6 +325,34 @@ class Agent:
         self._count()
         await self._around.approvals.judge_again(self._place.workspace_id)
         self._tell()
+
+    def refresh_due(self) -> Refresh | None:
+        """When what lies in the provider's cache wants to be kept there; None for not at all."""
+        rests = self._last_outcome == "done" and not self._tenure.holder and not self._closing
+        if self.is_running or not self.is_awake or not rests:
+            return None
+        return next_refresh(self._ledger, self._around, chosen=self._chosen)
+
+    async def keep_warm(self) -> None:
+        """Keeps it there once, if it still wants that. A message does not wait for it.
+
+        Raises ModelUnavailable, LeaseHeld, StoreError.
+        """
+        async with self._gate:
+            due = self.refresh_due()
+            if due is None:
+                return
+            model = self._around.model_for(self._chosen.model)
+            turn_id, step = turn_of(self._ledger.rows)
+            record = new_record(due, self._around, tab_id=self.tab_id, turn_id=turn_id, step=step)
+            async with self._tenure.held():
+                await self._ledger.start_request(record)
+        record = await refreshed(due, record, ledger=self._ledger, around=self._around, model=model)
+        async with self._gate:
+            async with self._tenure.held():
+                await self._ledger.finish_request(record)
+            self._count()
+            self._tell()
 
     async def rest(self) -> None:
         """Lets the rows go until they are needed; a no-op for one that is busy (SPEC P12).

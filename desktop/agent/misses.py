@@ -84,8 +84,9 @@ def _cause(
         return "model", ""
     if record.provider != last.provider:
         return "account", ""
-    note, before = note_of(record.cache) or CacheNote(), note_of(last.cache) or CacheNote()
-    row = _rewriting_row(rows, before.seq) if last.cache else None
+    note, known = note_of(record.cache) or CacheNote(), note_of(last.cache)
+    before = known or CacheNote()
+    row = rewriting_row(rows, before.seq) if known else None
     if row is not None:
         return row
     if note.effort != before.effort:
@@ -95,7 +96,7 @@ def _cause(
     return ("changed" if diagnosis.position else "provider"), ""
 
 
-def _rewriting_row(rows: Sequence[LogChunk], seq: int) -> tuple[Cause, str] | None:
+def rewriting_row(rows: Sequence[LogChunk], seq: int) -> tuple[Cause, str] | None:
     """The row after `seq` that changed what a request up to `seq` had said."""
     new = _after(rows, seq)
     kinds = {row.data.kind: row.id for row in new if isinstance(row.data, System)}

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from desktop.core.caching import TTL_MS, CacheNote, RequestUsage, Ttl, note_of
+from desktop.core.caching import TTL_MS, CacheNote, RequestUsage, Ttl, note_of, upload_of
 from desktop.core.events import Usage
 from desktop.core.model import Spent
 from desktop.core.records import RequestRecord
@@ -78,6 +78,8 @@ def _line(record: RequestRecord, tariff: Tariff) -> RequestUsage:
         dollars=tariff.dollars(record),
         is_answered=record.usage is not None,
         miss=None if note is None else note.miss,
+        is_refresh=note is not None and note.is_refresh,
+        upload=upload_of(record.cache),
     )
 
 

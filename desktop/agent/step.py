@@ -10,7 +10,7 @@ from desktop.agent import misses
 from desktop.agent.ledger import Ledger
 from desktop.agent.listening import Haste, close, hasty, next_batch
 from desktop.agent.surroundings import Surroundings
-from desktop.core.caching import CacheNote, Diagnosis, note_to_json
+from desktop.core.caching import CacheNote, Diagnosis, note_to_json, upload_of, with_upload
 from desktop.core.chunks import LogChunk, NewChunk
 from desktop.core.errors import StoreError
 from desktop.core.events import (
@@ -149,7 +149,8 @@ class Step:
         self._remember(replace(note, miss=miss))
 
     def _remember(self, note: CacheNote) -> None:
-        self._record = replace(self._record, cache=note_to_json(note))
+        cache, upload = note_to_json(note), upload_of(self._record.cache)
+        self._record = replace(self._record, cache=with_upload(cache, upload) if upload else cache)
 
     def _show(self, ops: Sequence[BlockOp]) -> list[NewChunk]:
         """Publishes what is live, and gives back what is to become rows."""
@@ -182,7 +183,9 @@ def noted(record: RequestRecord, event: ModelEvent) -> RequestRecord:
     """The record of a request with what an event of its answer tells."""
     match event:
         case ResponseStarted():
-            return replace(record, message_id=event.message_id, usage=dict(event.raw_usage))
+            found = replace(record, message_id=event.message_id, usage=dict(event.raw_usage))
+            upload = event.diagnosis.upload
+            return replace(found, cache=with_upload(record.cache, upload)) if upload else found
         case ResponseFinished():
             return replace(record, stop_reason=event.stop_reason, usage=dict(event.raw_usage))
         case _:

@@ -66,6 +66,11 @@ class Supervisor:
         """The conversations in which a turn runs."""
         return tuple(id_ for id_, agent in self._agents.items() if agent.is_running)
 
+    @property
+    def agents(self) -> tuple[Agent, ...]:
+        """Those of the conversations that were used."""
+        return tuple(self._agents.values())
+
     def is_awake(self, tab_id: str) -> bool:
         """Whether the conversation's rows are in memory here."""
         agent = self._agents.get(tab_id)

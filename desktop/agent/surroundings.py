@@ -38,7 +38,8 @@ class Surroundings:
     change: a conversation keeps what it began with, and `gone` answers for what it was offered and
     is there no more. `now_ms` is UTC, `monotonic` seconds. `ttl` is for how long the next request
     is to be kept in the provider's cache. `compact_at` is the percentage of a model's window at
-    which a conversation is compacted by itself, 0 for never.
+    which a conversation is compacted by itself, 0 for never; `keep_warm` is how often in one pause
+    a resting one is kept in the provider's cache, 0 for never.
     """
 
     model_for: Callable[[str], Model]
@@ -54,6 +55,7 @@ class Surroundings:
     gone: Callable[[str], Tool | None] = lambda name: None
     ttl: Callable[[], Ttl] = _five_minutes
     compact_at: Callable[[], int] = _never
+    keep_warm: Callable[[], int] = _never
 
     def tool(self, name: str) -> Tool | None:
         found = next((one for one in self.tools if one.spec.name == name), None)

@@ -5,7 +5,8 @@ while rows of theirs still wait to be written.
 """
 
 import logging
-from collections.abc import Awaitable, Callable
+from collections.abc import AsyncGenerator, Awaitable, Callable
+from contextlib import asynccontextmanager
 
 from desktop.agent import repair
 from desktop.agent.ledger import Ledger
@@ -81,6 +82,18 @@ class Tenure:
             self._has_lease = False
         except StoreError:
             _log.exception("the lease of %s could not be released", self._tab_id)
+
+    @asynccontextmanager
+    async def held(self) -> AsyncGenerator[None]:
+        """Around a write between turns; in a turn the lease is in hand and stays. As `take`."""
+        if self._has_lease:
+            yield
+            return
+        await self.take()
+        try:
+            yield
+        finally:
+            await self.release()
 
     async def reload(self) -> None:
         """Reads the rows anew unless nobody else has written since. Raises StoreError."""

@@ -205,6 +205,7 @@ class Layers:
             self._tasks,
             access_page=access_page,
             storage_page=storage_page,
+            cache_prices=self._opened().cache_prices,
             parent=parent,
         )
 

@@ -29,6 +29,14 @@ _CAUSES = get_args(Cause)
 
 
 @dataclass(frozen=True, slots=True)
+class Upload:
+    """Bytes of request bodies: as they would be without any saving, and as they went out."""
+
+    body: int = 0
+    sent: int = 0
+
+
+@dataclass(frozen=True, slots=True)
 class Diagnosis:
     """What the wire saw of one request.
 
@@ -38,6 +46,7 @@ class Diagnosis:
 
     position: str | None = None
     reason: Mapping[str, Any] = field(default_factory=dict[str, Any])
+    upload: Upload | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,12 +67,13 @@ class CacheMiss:
 @dataclass(frozen=True, slots=True)
 class CacheNote:
     """How a request was sent: for how long it asked to be kept, with which effort, and after which
-    row of the log."""
+    row of the log; `is_refresh`: only to keep there what the one before it had left."""
 
     ttl: Ttl = "5m"
     effort: str = ""
     seq: int = 0
     miss: CacheMiss | None = None
+    is_refresh: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,10 +92,24 @@ class RequestUsage:
     dollars: float | None = 0.0
     is_answered: bool = True
     miss: CacheMiss | None = None
+    upload: Upload | None = None
+    is_refresh: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class CachePrices:
+    """Dollars for 100,000 tokens of one model: read from the cache, or written to it."""
+
+    model: str
+    read: float
+    write_5m: float
+    write_1h: float
 
 
 def note_to_json(note: CacheNote) -> dict[str, Any]:
     found: dict[str, Any] = {"ttl": note.ttl, "effort": note.effort, "seq": note.seq}
+    if note.is_refresh:
+        found["refresh"] = True
     if note.miss is not None:
         miss = note.miss
         found["miss"] = {
@@ -108,7 +132,20 @@ def note_of(data: Mapping[str, Any] | None) -> CacheNote | None:
         effort=str(data.get("effort") or ""),
         seq=_count(data.get("seq")),
         miss=_miss_of(data.get("miss")),
+        is_refresh=data.get("refresh") is True,
     )
+
+
+def with_upload(data: Mapping[str, Any] | None, upload: Upload) -> dict[str, Any]:
+    """The record's cache data with what the request's body took."""
+    return {**(data or {}), "upload": {"body": upload.body, "sent": upload.sent}}
+
+
+def upload_of(data: Mapping[str, Any] | None) -> Upload | None:
+    """What a record says of its request's body; None where it says nothing that can be read."""
+    found = _mapping((data or {}).get("upload"))
+    upload = Upload(_count(found.get("body")), _count(found.get("sent")))
+    return upload if upload.body and upload.sent else None
 
 
 def _miss_of(data: object) -> CacheMiss | None:

@@ -11,7 +11,10 @@ from desktop.core.events import ModelEvent
 
 @dataclass(frozen=True, slots=True)
 class ModelInfo:
-    """A model to choose. No `efforts`: it takes none. `thinking`: `adaptive`, `enabled` or ''."""
+    """A model to choose. No `efforts`: it takes none. `thinking`: `adaptive`, `enabled` or ''.
+
+    `caches`: its provider keeps what was marked to be read again.
+    """
 
     id: str
     name: str
@@ -21,6 +24,7 @@ class ModelInfo:
     window: int = 200_000
     max_output: int = 64_000
     recorded: bool = False
+    caches: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,6 +33,8 @@ class RequestOptions:
 
     `resumed` is the last reason `pause_turn`: the assistant message stands last and is continued.
     `asks_why` has the provider say why its cache missed, against the answer `previous_message_id`.
+    `only_keeps_cache` wants no answer: what the request with these rows left in the cache is read
+    once more, so that it stays. `marks` are the cache marks that it may carry at most.
     """
 
     model: str
@@ -37,6 +43,8 @@ class RequestOptions:
     ttl: Ttl = "5m"
     asks_why: bool = False
     previous_message_id: str = ""
+    only_keeps_cache: bool = False
+    marks: int = 4
 
 
 class Model(Protocol):

@@ -7,6 +7,7 @@ between the two; it is revealed to the transport at the last moment.
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import partial
 
 from desktop import settings
 from desktop.core.access import AccessState, KeyPlace, KeySource
@@ -19,6 +20,7 @@ from desktop.credentials.api_key import Credential, Endpoint
 from desktop.credentials.keys import Keys
 from desktop.credentials.secret import Secret
 from desktop.credentials.status import KeyringError
+from desktop.headless.upload_notes import UploadNotes
 from desktop.settings import BASE_URL
 from desktop.wire.client import AnthropicModel
 from desktop.wire.endpoint import Endpoint as Server
@@ -26,6 +28,7 @@ from desktop.wire.models import ModelTable
 from desktop.wire.replay import MODEL as TOUR_MODEL
 from desktop.wire.replay import ReplayModel
 from desktop.wire.transport import Transport
+from desktop.wire.uploads import Uploads
 
 NO_KEY = "No key is set, so no model can be asked."
 ENTER_ONE = (
@@ -50,7 +53,7 @@ class LiveAccess:
     """Implements `core.access.Access` and gives the agents their models.
 
     `load` reads the settings and the key once; until then it is `asking`. `jitter` gives numbers
-    from 0 to 1.
+    from 0 to 1; `threads` is whether the person lets the provider hold conversations.
     """
 
     def __init__(
@@ -63,6 +66,7 @@ class LiveAccess:
         table: ModelTable,
         tour: ReplayModel,
         jitter: Callable[[], float],
+        threads: Callable[[], bool] = lambda: False,
     ) -> None:
         self._environment = environment
         self._keys = keys
@@ -71,6 +75,8 @@ class LiveAccess:
         self._table = table
         self._tour = tour
         self._jitter = jitter
+        self._threads = threads
+        self._upload_notes = UploadNotes(catalogue)
         self._listed: tuple[ModelInfo, ...] = ()
         self._in_force: _InForce | None = None
         self._checked: tuple[Endpoint, Secret] | None = None
@@ -124,6 +130,7 @@ class LiveAccess:
         self._loads += 1
         this_one = self._loads
         rows = await self._catalogue.settings()
+        self._upload_notes.read(rows)
         address = str(settings.read(rows).value(BASE_URL))
         problem = ""
         try:
@@ -238,13 +245,22 @@ class LiveAccess:
 
     def _model(self, endpoint: Endpoint, credential: Credential) -> AnthropicModel:
         secret = credential.secret
+        server = Server.at(endpoint.url)
+        uploads = Uploads(
+            compresses=server.is_provider,
+            known=self._upload_notes.known(server.name),
+            learned=partial(self._upload_notes.learn, server.name),
+        )
         return AnthropicModel(
             self._transport,
-            endpoint=Server.at(endpoint.url),
+            endpoint=server,
             key=secret.reveal if secret else (lambda: ""),
             models=self._table,
             jitter=self._jitter,
             now=time.time,
+            uploads=uploads,
+            # Another server may ignore what it does not know, and answer the new part alone.
+            threads=lambda: server.is_provider and self._threads(),
         )
 
 

@@ -26,9 +26,10 @@ from desktop.agent.approvals import Approvals
 from desktop.agent.spending import Tariff, listed
 from desktop.agent.supervisor import Supervisor
 from desktop.agent.surroundings import Chosen, Place, Surroundings
+from desktop.agent.warming import Warming
 from desktop.core.access import Access
 from desktop.core.backups import BackupNotes
-from desktop.core.caching import RequestUsage, Ttl
+from desktop.core.caching import CachePrices, RequestUsage, Ttl
 from desktop.core.errors import StoreError
 from desktop.core.protocols import Catalogue, Commands, LogReader, Search
 from desktop.core.records import RequestRecord, Snapshot, Storage, Tab, Workspace
@@ -43,11 +44,14 @@ from desktop.headless.moving_keys import move_keys
 from desktop.headless.opening import new_id, now_ms, open_log
 from desktop.headless.stores import Stores, choice_of
 from desktop.headless.unlisted import Unlisted
+from desktop.headless.warmth import Restful, cache_prices, is_shown
 from desktop.paths import DataFolder
 from desktop.settings import (
     CACHE_TTL,
     COMPACT_AT,
     EFFORT,
+    KEEP_WARM,
+    MESSAGE_THREADS,
     MODEL,
     PERMISSION_MODE,
     SHELL_TIME_LIMIT,
@@ -104,6 +108,14 @@ class Preferred:
         value = self.current.value(COMPACT_AT)
         return 0 if value == "off" else int(value)
 
+    def threads(self) -> bool:
+        return self.current.value(MESSAGE_THREADS)
+
+    def keep_warm(self) -> int:
+        """How often in a pause; 0 for never."""
+        value = self.current.value(KEEP_WARM)
+        return 0 if value == "off" else int(value)
+
 
 class Runtime:
     """Made by `start`, ended by `close`. `notice` is a sentence that the person should see."""
@@ -143,6 +155,9 @@ class Runtime:
         self._tariff = tariff
         self._report = report
         self._seen_revision = -1
+        self._warming = Warming(
+            lambda: supervisor.agents, is_shown=partial(is_shown, catalogue), now_ms=now_ms
+        )
 
     @property
     def is_read_only(self) -> bool:
@@ -198,6 +213,11 @@ class Runtime:
         store = await self._stores.store_for(tab_id)
         return listed(await store.requests(), tariff=self._tariff)
 
+    def cache_prices(self, model: str) -> CachePrices | None:
+        """What a model's cache costs now; None where a price is unknown."""
+        info = self._access.model_info(model)
+        return cache_prices(self._tariff, model, info.name if info else model, at=now_ms())
+
     async def free_space(self, tell: Callable[[str, int], None]) -> int:
         """Gives back what holds nothing; the bytes. `tell` hears words and the bytes so far."""
         return await self._log.upkeep.free_space(tell)
@@ -224,6 +244,7 @@ class Runtime:
     def prefer(self, preferences: settings.Preferences) -> None:
         """The person changed settings: they count for what begins after this."""
         self._preferred.current = preferences
+        self._warming.changed()
 
     def rule_words(self, tool: str, match: str) -> str:
         """A permission rule in words for the person."""
@@ -252,12 +273,14 @@ class Runtime:
 
     def watch(self, later: Later, start: Start) -> None:
         """Looks now and then: whether another process changed the catalogue, what is to tidy,
-        which tool servers there are.
+        which tool servers there are, which conversation is to be kept in the provider's cache.
 
         And once, whether the file is whole.
         """
         later(FILE_CHECK_SECONDS, partial(self._begin_file_check, start))
         self._begin_connecting(later, start)
+        self.hub.subscribe(Restful(self._warming.changed))
+        start(self._warming.keep(), "keep conversations in the cache")
         self._check_later(later, start)
         self._tidy_later(TIDY_SECONDS, later, start)
 
@@ -383,6 +406,7 @@ async def _join(
     table = ModelTable.from_json(shipped.models)
     prices = PriceTable.from_json(shipped.models)
     transport = Transport(partial(importlib.import_module, "desktop.wire.sdk"))
+    preferred = Preferred(settings.read(await log.catalogue.settings()))
     access = LiveAccess(
         environment=os.environ,
         keys=keys,
@@ -391,8 +415,8 @@ async def _join(
         table=table,
         tour=ReplayModel(shipped.tour),
         jitter=random.random,
+        threads=preferred.threads,
     )
-    preferred = Preferred(settings.read(await log.catalogue.settings()))
     tools = builtin_tools()
     environment = scrubbed_environment(os.environ)
     tool_servers = ToolServers(
@@ -421,6 +445,7 @@ async def _join(
         now_ms=now_ms,
         monotonic=time.monotonic,
         compact_at=preferred.compact_at,
+        keep_warm=preferred.keep_warm,
         gone=tool_servers.gone,
     )
     catalogue: Catalogue = log.catalogue

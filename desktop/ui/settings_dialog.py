@@ -4,6 +4,7 @@ The page of access is handed in, it stands first; that of storage too, and takes
 bad value is refused in words under its field and changes nothing.
 """
 
+from collections.abc import Callable
 from typing import cast
 
 from PySide6.QtCore import QSize, Qt
@@ -26,16 +27,18 @@ from PySide6.QtWidgets import (
 )
 from shiboken6 import isValid
 
+from desktop.core.caching import CachePrices
 from desktop.core.errors import SettingError
 from desktop.settings import (
     BACKUP_FOLDER,
     BACKUP_INTERVAL,
     BASE_URL,
+    MODEL,
     SETTINGS,
     AnySetting,
     Setting,
 )
-from desktop.ui import asking
+from desktop.ui import asking, price_words
 from desktop.ui.preferences import LivePreferences
 from desktop.ui.storage_page import StoragePage
 from desktop.ui.tasks import Tasks
@@ -53,6 +56,7 @@ class SettingsDialog(QDialog):
         *,
         access_page: QWidget,
         storage_page: StoragePage,
+        cache_prices: Callable[[str], CachePrices | None],
         parent: QWidget | None = None,
     ) -> None:
         super().__init__(parent)
@@ -63,6 +67,8 @@ class SettingsDialog(QDialog):
         self._preferences = preferences
         self._tasks = tasks
         self._storage_page = storage_page
+        self._cache_prices = cache_prices
+        self._price_notes: dict[str, QLabel] = {}
         self._build(access_page)
         preferences.changed.connect(self._preference_changed)
         wanted = QSize(theme.px(theme.measures.dialog * 5 // 4), theme.px(theme.measures.dialog))
@@ -128,6 +134,8 @@ class SettingsDialog(QDialog):
         else:
             form.addRow(control)
         form.addRow(self._note(self.tr(setting.help)))
+        if setting.key in price_words.ABOUT:
+            form.addRow(self._price_note(setting.key))
         form.addRow(error)
 
     def _control(self, setting: AnySetting, error: QLabel) -> QWidget:
@@ -183,7 +191,18 @@ class SettingsDialog(QDialog):
         choose.clicked.connect(lambda: self._tasks.start(ask(), "choose a folder"))
         return field
 
+    def _price_note(self, key: str) -> QLabel:
+        note = self._price_notes[key] = self._note(self._priced(key))
+        note.setObjectName(f"{key}.price")
+        return note
+
+    def _priced(self, key: str) -> str:
+        return price_words.about(key, self._cache_prices(self._preferences.value(MODEL)))
+
     def _preference_changed(self, key: str) -> None:
+        if key == MODEL.key:
+            for about, note in self._price_notes.items():
+                note.setText(self._priced(about))
         if key in (BACKUP_FOLDER.key, BACKUP_INTERVAL.key):
             self._storage_page.look_again()
 

@@ -72,8 +72,8 @@ class UsageBox(QDialog):
         self._is_gone = True
 
     def _explain(self, current: QModelIndex) -> None:
-        miss = self._model.row(current.row()).miss if current.isValid() else None
-        self._why.setText(usage_words.sentence(miss) if miss else "")
+        row = self._model.row(current.row()) if current.isValid() else None
+        self._why.setText(usage_words.explained(row) if row else "")
 
     def _summary(self, usage: Sequence[RequestUsage]) -> str:
         if not usage:
@@ -85,12 +85,13 @@ class UsageBox(QDialog):
         text = self.tr("Requests: {count} · Cost: {cost}").format(
             count=words.tokens(len(usage)), cost=words.dollars(total)
         )
-        if not missed:
-            return text
-        again = self.tr("Tokens sent again: {tokens}").format(
-            tokens=words.tokens(sum(miss.tokens for miss in missed))
-        )
-        return f"{text} · {again}"
+        if missed:
+            again = self.tr("Tokens sent again: {tokens}").format(
+                tokens=words.tokens(sum(miss.tokens for miss in missed))
+            )
+            text = f"{text} · {again}"
+        sent = usage_words.sent(usage)
+        return f"{text} · {sent}" if sent else text
 
     def _build(self, theme: Theme) -> None:
         column = QVBoxLayout(self)

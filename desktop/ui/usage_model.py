@@ -60,7 +60,7 @@ class UsageModel(QAbstractTableModel):
             case Qt.ItemDataRole.AccessibleTextRole:
                 return self._spoken(row) if index.column() == WHEN else None
             case Qt.ItemDataRole.ToolTipRole:
-                return usage_words.sentence(row.miss) if row.miss else None
+                return usage_words.explained(row) or None
             case _:
                 return None
 
@@ -86,7 +86,7 @@ class UsageModel(QAbstractTableModel):
             row.model,
             *(words.tokens(count) for count in counts),
             words.dollars(row.dollars),
-            usage_words.cause(row.miss) if row.miss else "",
+            usage_words.aside(row),
         )
 
     def _spoken(self, row: RequestUsage) -> str:

@@ -1,8 +1,10 @@
 """Why a request read something anew, in sentences (LOOK.md "Words")."""
 
+from collections.abc import Sequence
+
 from PySide6.QtCore import QCoreApplication
 
-from desktop.core.caching import CacheMiss
+from desktop.core.caching import CacheMiss, RequestUsage
 from desktop.ui import words
 
 
@@ -35,6 +37,36 @@ def cause(miss: CacheMiss) -> str:
             return say("The request differed from the one before it")
         case "provider":
             return say("The provider did not find it, though nothing had changed")
+
+
+def aside(row: RequestUsage) -> str:
+    """What is to be said of a request beside its numbers; mostly nothing."""
+    if row.miss is not None:
+        return cause(row.miss)
+    return say("Kept warm") if row.is_refresh else ""
+
+
+def sent(usage: Sequence[RequestUsage]) -> str:
+    """How many bytes went out, and as how many; '' where nothing is known of them."""
+    known = [row.upload for row in usage if row.upload is not None]
+    body, went = sum(one.body for one in known), sum(one.sent for one in known)
+    if not body:
+        return ""
+    if went >= body:
+        return say("Sent: {size}").format(size=words.size(body))
+    return say("Sent: {size} as {less}").format(size=words.size(body), less=words.size(went))
+
+
+def explained(row: RequestUsage) -> str:
+    """What a person may want to know of a request; '' for one like all others."""
+    if row.miss is not None:
+        return sentence(row.miss)
+    if row.is_refresh:
+        return say(
+            "Kept warm: the conversation was read so that it stays in the provider's cache; nothing"
+            " was answered."
+        )
+    return ""
 
 
 def sentence(miss: CacheMiss) -> str:

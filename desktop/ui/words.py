@@ -29,6 +29,13 @@ def dollars(amount: float | None) -> str:
     return f"${amount:,.2f}"
 
 
+def exact_dollars(amount: float) -> str:
+    """`$0.50`, `$0.0125`: a price with all its digits, down to a hundredth of a cent."""
+    short = f"{amount:,.4f}".rstrip("0")
+    whole, _, cents = short.partition(".")
+    return f"${whole}.{cents.ljust(2, '0')}"
+
+
 def size(count: int) -> str:
     """`1.4 MB`."""
     return QLocale().formattedDataSize(count, 1, QLocale.DataSizeFormat.DataSizeTraditionalFormat)

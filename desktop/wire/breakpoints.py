@@ -17,8 +17,13 @@ _FIVE_MINUTES = {"type": "ephemeral"}
 _ONE_HOUR = {"type": "ephemeral", "ttl": "1h"}
 
 
-def place(body: dict[str, Any], ttl: Ttl = "5m") -> None:
+MOST = 4
+
+
+def place(body: dict[str, Any], ttl: Ttl = "5m", *, most: int = MOST) -> None:
     """Marks at most four blocks of a body, each at most once; never thinking, never an empty text.
+
+    With fewer than four at `most`, the place where the person began to speak goes without.
 
     Where the wanted block can't carry a mark, the nearest one before it does (SPEC C16). All are
     kept equally long: a longer one must not stand behind a shorter (API C11, C40). A prefix below
@@ -30,9 +35,31 @@ def place(body: dict[str, Any], ttl: Ttl = "5m") -> None:
         fixed[-1]["cache_control"] = dict(mark)
     messages: list[dict[str, Any]] = body["messages"]
     previous = _last_markable(messages[: _end_of_previous(messages)])
-    for block in (previous, _before_the_last_words(messages), _last_markable(messages)):
+    spoken = _before_the_last_words(messages) if most >= MOST else None
+    for block in (previous, spoken, _last_markable(messages)):
         if block is not None:
             block["cache_control"] = dict(mark)
+
+
+def continued(message: dict[str, Any]) -> dict[str, Any]:
+    """A message that goes out alone after what a server holds, marked at its first block and its
+    last: from the first, the end of the request before it is within reach. Its marks say how long.
+    """
+    marks = [block["cache_control"] for block in message["content"] if "cache_control" in block]
+    content = [
+        {key: value for key, value in block.items() if key != "cache_control"}
+        for block in message["content"]
+    ]
+    places = [at for at, block in enumerate(content) if _is_markable(block)]
+    for at in {*places[:1], *places[-1:]}:
+        content[at]["cache_control"] = dict(marks[-1] if marks else _FIVE_MINUTES)
+    return {**message, "content": content}
+
+
+def first_markable(message: dict[str, Any]) -> int | None:
+    """The place of the first block of a message that can carry a mark."""
+    places = (at for at, block in enumerate(message["content"]) if _is_markable(block))
+    return next(places, None)
 
 
 def has_previous_end(messages: Sequence[dict[str, Any]]) -> bool:
@@ -59,6 +86,10 @@ def _end_of_previous(messages: Sequence[dict[str, Any]]) -> int:
 def _last_markable(messages: Sequence[dict[str, Any]]) -> dict[str, Any] | None:
     for message in reversed(messages):
         for block in reversed(message["content"]):
-            if block.get("type") in MARKABLE and block.get("text") != "":
+            if _is_markable(block):
                 return block
     return None
+
+
+def _is_markable(block: dict[str, Any]) -> bool:
+    return block.get("type") in MARKABLE and block.get("text") != ""

@@ -13,6 +13,7 @@ from dataclasses import replace
 from functools import partial
 from typing import Any, cast
 
+from desktop.core.caching import Diagnosis
 from desktop.core.chunks import LogChunk, Stamp
 from desktop.core.events import (
     BlockStarted,
@@ -30,8 +31,12 @@ from desktop.wire.endpoint import Endpoint
 from desktop.wire.failures import RequestFailed
 from desktop.wire.growing import GrowingRequest
 from desktop.wire.models import ModelTable
+from desktop.wire.refresh import events_of, refresh_of
+from desktop.wire.request import build, serialise
 from desktop.wire.stream import Reader
+from desktop.wire.threads import MARKS, Hearing, MessageThread, Plan
 from desktop.wire.transport import Pipe, Transport
+from desktop.wire.uploads import Parcel, Uploads
 from desktop.wire.wake import Clocks, alive, rested
 
 NO_KEY = "none"
@@ -53,7 +58,7 @@ class AnthropicModel:
     """One server with one key. `key` reveals it at the last moment ('' for a local server).
 
     `jitter` gives numbers from 0 to 1, `now` seconds since the epoch; `pause` waits, and `clocks`
-    tell when the machine slept.
+    tell when the machine slept; `threads` says whether conversations may be held by the server.
     """
 
     def __init__(
@@ -65,6 +70,8 @@ class AnthropicModel:
         models: ModelTable,
         jitter: Callable[[], float],
         now: Callable[[], float],
+        uploads: Uploads | None = None,
+        threads: Callable[[], bool] = lambda: False,
         pause: Callable[[float], Awaitable[None]] = asyncio.sleep,
         clocks: Clocks = _CLOCKS,
     ) -> None:
@@ -75,6 +82,9 @@ class AnthropicModel:
         self._jitter = jitter
         self._now = now
         self._pause = pause
+        self._uploads = uploads or Uploads(compresses=endpoint.is_provider)
+        self._threads = threads
+        self._held: dict[str, MessageThread] = {}
         self._account = endpoint.account(key())
         self._clocks = clocks
         self._connections = Connections(self._connect, clocks)
@@ -136,18 +146,39 @@ class AnthropicModel:
         self, rows: tuple[LogChunk, ...], options: RequestOptions, emit: Emit
     ) -> None:
         """On the transport's thread: builds, sends, reads, and tries again while it may."""
+        if options.only_keeps_cache:
+            emit(await self._refreshed(rows, options))
+            return
         growing = self._growing_for(rows)
         stamp = self.stamp(options.model)
         options = replace(options, asks_why=self._says_why)
+        thread = self._thread_for(rows, options.model)
+        if thread is not None and not thread.is_off:
+            options = replace(options, marks=MARKS)
         body = growing.next(rows, options, stamp)
-        taken = growing.call_ids
-        telling = partial(_with_position, emit, growing.position)
+        seen = Diagnosis(growing.position)
         attempt = 0
         while True:
             attempt += 1
-            failure = await self._tried(body, Reader(taken), telling)
+            plan, heard, began = Plan(body), Hearing(), self._now()
+            if thread is not None:
+                plan = thread.plan(body, growing, resumed=options.resumed, now=began)
+            parcel = await self._uploads.packed(plan.body, size=len(body), headers=plan.headers)
+            telling = partial(_with, replace(seen, upload=parcel.upload), heard, emit)
+            failure = await self._tried(parcel, Reader(growing.call_ids), telling, least=plan.least)
             if failure is None:
+                self._uploads.took(parcel)
+                if plan.is_threaded and thread is not None:
+                    thread.answered(growing, heard, now=began)
                 return
+            if self._uploads.refused(parcel, failure):
+                attempt -= 1
+                continue
+            if thread is not None and thread.refused(plan, failure):
+                options = replace(options, marks=RequestOptions(options.model).marks)
+                body = growing.next(rows, options, stamp)
+                attempt -= 1
+                continue
             if options.asks_why and _refuses_diagnostics(failure):
                 self._says_why = False
                 options = replace(options, asks_why=False)
@@ -161,19 +192,44 @@ class AnthropicModel:
             emit([RetryScheduled(failure, attempt, wait)])
             await rested(wait, clocks=self._clocks, now=self._now, pause=self._begin_pause)
 
-    async def _tried(self, body: bytes, reader: Reader, emit: Emit) -> Failure | None:
-        """One request. A failure before the first block is returned, later ones are events."""
+    async def _refreshed(
+        self, rows: tuple[LogChunk, ...], options: RequestOptions
+    ) -> Sequence[ModelEvent]:
+        """Once only: who keeps the cache warm can do without."""
+        whole = build(rows, options, models=self._models, stamp=self.stamp(options.model))
+        body = serialise(refresh_of(whole))
+        thread = self._thread_for(rows, options.model)
+        headers = thread.headers if thread is not None else {}
+        while True:
+            parcel = await self._uploads.packed(body, headers=headers)
+            try:
+                async with self._connections.client() as client:
+                    answer = await client.post("/v1/messages", parcel.data, parcel.headers)
+            except RequestFailed as error:
+                if self._uploads.refused(parcel, error.failure):
+                    continue
+                return [ResponseFailed(error.failure)]
+            self._uploads.took(parcel)
+            return events_of(_object(answer), Diagnosis(upload=parcel.upload))
+
+    async def _tried(
+        self, parcel: Parcel, reader: Reader, emit: Emit, *, least: int = 0
+    ) -> Failure | None:
+        """One request. A failure before the first block is returned, later ones are events.
+
+        A prompt of fewer than the `least` tokens is one: the server did not read all of it.
+        """
         shown = False
         try:
             async with (
                 self._connections.client() as client,
                 alive(self._clocks) as came,
-                contextlib.aclosing(client.stream(body)) as pieces,
+                contextlib.aclosing(client.stream(parcel.data, parcel.headers)) as pieces,
             ):
                 async for piece in pieces:
                     came()
                     events = reader.feed(piece)
-                    failure = None if shown else _early_failure(events)
+                    failure = None if shown else _early_failure(events, least)
                     if failure is not None:
                         return failure
                     shown = shown or any(isinstance(event, BlockStarted) for event in events)
@@ -200,12 +256,22 @@ class AnthropicModel:
 
     def _connect(self) -> Any:
         """The SDK's client. Raises RequestFailed."""
-        client = self._transport.sdk().Client(self._endpoint, self._key() or NO_KEY, now=self._now)
+        sdk = self._transport.sdk()
+        client = sdk.Client(
+            self._endpoint, self._key() or NO_KEY, now=self._now, hears=self._uploads.heard
+        )
         self._transport.at_close(self, self._connections.close)
         return client
 
     def _begin_pause(self, seconds: float) -> "asyncio.Future[None]":
         return asyncio.ensure_future(self._pause(seconds))
+
+    def _thread_for(self, rows: Sequence[LogChunk], model: str) -> MessageThread | None:
+        """The conversation's thread; None where the person or the model wants none."""
+        known = self._models.find(model)
+        if not rows or known is None or not known.caches or not self._threads():
+            return None
+        return self._held.setdefault(rows[0].tab_id, MessageThread())
 
     async def _listed(self) -> list[Any]:
         rows: list[Any] = []
@@ -254,11 +320,12 @@ class AnthropicModel:
             return _object(await client.post(path, json.dumps(body).encode()))
 
 
-def _with_position(emit: Emit, position: str | None, events: Sequence[ModelEvent]) -> None:
-    """Tells the events on, the first of an answer with what we know of the request's cache."""
+def _with(seen: Diagnosis, heard: Hearing, emit: Emit, events: Sequence[ModelEvent]) -> None:
+    """Tells the events on, the first of an answer with what we know of its request."""
+    heard.take(events)
     emit(
         [
-            replace(event, diagnosis=replace(event.diagnosis, position=position))
+            replace(event, diagnosis=replace(seen, reason=event.diagnosis.reason))
             if isinstance(event, ResponseStarted)
             else event
             for event in events
@@ -271,8 +338,12 @@ def _refuses_diagnostics(failure: Failure) -> bool:
     return failure.kind == "bad_request" and DIAGNOSTICS in failure.detail
 
 
-def _early_failure(events: Sequence[ModelEvent]) -> Failure | None:
-    """The failure of a response that ended before it showed anything."""
+def _early_failure(events: Sequence[ModelEvent], least: int = 0) -> Failure | None:
+    """The failure of a response that ended before it showed anything, or that answers less than
+    was asked."""
+    for event in events:
+        if isinstance(event, ResponseStarted) and event.usage.prompt < least:
+            return failures.half_read(f"{event.usage.prompt} of {least} tokens")
     last = events[-1] if events else None
     if isinstance(last, ResponseFailed) and not any(isinstance(e, BlockStarted) for e in events):
         return last.failure

@@ -186,6 +186,17 @@ def truncated(detail: str = "the stream ended before the end of the message") ->
     )
 
 
+def half_read(detail: str) -> Failure:
+    """The server answers to less than it was sent, or than it was to hold."""
+    return Failure(
+        "server",
+        "The server did not read the whole conversation.",
+        TRY_AGAIN,
+        clean_detail(detail),
+        retryable=True,
+    )
+
+
 def stalled(detail: str = "") -> Failure:
     """Nothing came for the whole read timeout (API §1.3 F4)."""
     return Failure(

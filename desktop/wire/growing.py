@@ -31,11 +31,13 @@ _BEFORE: Message = {"role": "user", "content": []}
 class GrowingRequest:
     """For one conversation, model and account; other `options` or another `stamp` start anew.
 
-    `position` is where the last body left the one before it (`difference`), None for the first.
+    `position` is where the last body left the one before it (`difference`), None for the first;
+    `last` is that body, of its `count` messages those that can still change.
     """
 
     def __init__(self, models: ModelTable) -> None:
         self.position: str | None = None
+        self.last: dict[str, Any] = {}
         self._models = models
         self._sent: Shape | None = None
         self._for: tuple[RequestOptions, Stamp] | None = None
@@ -45,6 +47,11 @@ class GrowingRequest:
     def call_ids(self) -> Sequence[str]:
         """The ids of all calls that were taken, as they lie in the log."""
         return self._call_ids
+
+    @property
+    def count(self) -> int:
+        """The messages of the last body."""
+        return 0 if self._sent is None else len(self._sent)
 
     @property
     def unsettled(self) -> Sequence[Exchange]:
@@ -142,8 +149,10 @@ class GrowingRequest:
         model = self._models.find(options.model)
         if model is not None and model.caches:
             if self._settled and not breakpoints.has_previous_end(body["messages"]):
-                return serialise(build(rows, options, models=self._models, stamp=stamp))
-            breakpoints.place(body, options.ttl)
+                self.last = build(rows, options, models=self._models, stamp=stamp)
+                return serialise(self.last)
+            breakpoints.place(body, options.ttl, most=options.marks)
+        self.last = body
         whole = serialise(body)
         if not self._settled:
             return whole

@@ -39,6 +39,7 @@ class KnownModel:
             thinking=kinds[0] if kinds else "",
             window=self.window,
             max_output=self.max_output,
+            caches=self.caches,
         )
 
 

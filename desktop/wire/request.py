@@ -36,7 +36,7 @@ def build(
     body = blocks.clean(body)
     model = models.find(options.model)
     if model is not None and model.caches:
-        breakpoints.place(body, options.ttl)
+        breakpoints.place(body, options.ttl, most=options.marks)
     return body
 
 

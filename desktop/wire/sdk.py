@@ -11,6 +11,7 @@ import socket
 import ssl
 from collections.abc import AsyncIterator, Callable, Generator, Mapping
 from contextlib import contextmanager
+from types import MappingProxyType
 from typing import Any, cast
 from urllib.parse import urlsplit
 from urllib.request import getproxies
@@ -33,15 +34,25 @@ JSON_BODY = {"Content-Type": "application/json"}
 class Client:
     """A client for one server and key; belongs to the loop it is used on. Close it there."""
 
-    def __init__(self, endpoint: Endpoint, key: str, *, now: Callable[[], float]) -> None:
-        """Raises RequestFailed where address, proxy, certificates or key can't be used."""
+    def __init__(
+        self,
+        endpoint: Endpoint,
+        key: str,
+        *,
+        now: Callable[[], float],
+        hears: Callable[[str], None],
+    ) -> None:
+        """`hears` is told what a server says that it accepts (`Accept-Encoding` of its answers).
+
+        Raises RequestFailed where address, proxy, certificates or key can't be used.
+        """
         if not key.isascii() or not key.isprintable():
             raise RequestFailed(failures.bad_key())
         self._server = endpoint.name
         self._secret = key
         self._now = now
         with self._told():
-            self._http = _http_client(endpoint)
+            self._http = _http_client(endpoint, hears)
             self._client = anthropic.AsyncAnthropic(
                 api_key=key,
                 base_url=endpoint.base_url,
@@ -50,14 +61,14 @@ class Client:
                 open_telemetry=False,
             )
 
-    async def stream(self, body: bytes) -> AsyncIterator[bytes]:
+    async def stream(self, body: bytes, headers: Mapping[str, str]) -> AsyncIterator[bytes]:
         """The bytes that answer a streaming request. Closing the iterator ends the request."""
         with self._told():
             response = await self._client.post(
                 "/v1/messages",
                 cast_to=httpx2.Response,
                 content=body,
-                options={"headers": JSON_BODY},
+                options={"headers": {**JSON_BODY, **headers}},
                 stream=True,
                 stream_cls=anthropic.AsyncStream[Any],
             )
@@ -78,11 +89,16 @@ class Client:
             )
             return self._json(response)
 
-    async def post(self, path: str, body: bytes) -> Any:
+    async def post(
+        self, path: str, body: bytes, headers: Mapping[str, str] = MappingProxyType({})
+    ) -> Any:
         """The JSON that answers a POST."""
         with self._told():
             response = await self._client.post(
-                path, cast_to=httpx2.Response, content=body, options={"headers": JSON_BODY}
+                path,
+                cast_to=httpx2.Response,
+                content=body,
+                options={"headers": {**JSON_BODY, **headers}},
             )
             return self._json(response)
 
@@ -184,7 +200,7 @@ class Client:
         return failures.clean_detail(text.replace(self._secret, "…") if self._secret else text)
 
 
-def _http_client(endpoint: Endpoint) -> httpx2.AsyncClient:
+def _http_client(endpoint: Endpoint, hears: Callable[[str], None]) -> httpx2.AsyncClient:
     """The SDK's kind of HTTP client with our timeouts, the right proxy and verified TLS."""
     parts = urlsplit(endpoint.base_url)
     if parts.scheme not in ("http", "https") or not parts.hostname:
@@ -200,8 +216,15 @@ def _http_client(endpoint: Endpoint) -> httpx2.AsyncClient:
         if proxy is None:
             raise
         raise RequestFailed(failures.bad_proxy(proxy.variable, "it is no address")) from error
+
+    async def answered(response: httpx2.Response) -> None:
+        accepted = response.headers.get("accept-encoding")
+        if accepted:
+            hears(accepted)
+
     return anthropic.DefaultAsyncHttpxClient(
         transport=transport,
+        event_hooks={"response": [answered]},
         base_url=endpoint.base_url,
         timeout=httpx2.Timeout(
             connect=endpoint.connect_seconds,

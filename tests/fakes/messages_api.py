@@ -21,6 +21,7 @@ from pathlib import Path
 from tests.fakes.sim.answers import frame
 from tests.fakes.sim.demo import demo, echo, ended
 from tests.fakes.sim.extends import assert_extends
+from tests.fakes.sim.provider import Encodings
 from tests.fakes.sim.received import Received
 from tests.fakes.sim.replies import (
     AUTO,
@@ -46,12 +47,14 @@ from tests.fakes.sim.replies import (
 )
 from tests.fakes.sim.script import ScriptError, load, parse
 from tests.fakes.sim.server import MessagesServer
+from tests.fakes.sim.threads import Threads
 
 __all__ = [
     "AUTO",
     "PING",
     "Block",
     "Cut",
+    "Encodings",
     "Gate",
     "MessagesServer",
     "Pause",
@@ -61,6 +64,7 @@ __all__ = [
     "Script",
     "ScriptError",
     "Send",
+    "Threads",
     "assert_extends",
     "demo",
     "echo",

@@ -6,11 +6,12 @@ from pathlib import Path
 
 import pytest
 import qasync
+from PySide6.QtCore import Qt
 from PySide6.QtTest import QAbstractItemModelTester
-from PySide6.QtWidgets import QLabel, QTreeView
+from PySide6.QtWidgets import QLabel, QLineEdit, QTreeView
 from pytestqt.qtbot import QtBot
 
-from desktop.core.caching import CacheMiss, RequestUsage
+from desktop.core.caching import CacheMiss, RequestUsage, Upload
 from desktop.core.errors import StoreError
 from desktop.core.model import Spent
 from desktop.ui import words
@@ -118,6 +119,26 @@ def test_a_request_that_got_no_answer_says_so(loop: qasync.QEventLoop, qtbot: Qt
     assert row_of(box, 0)[2:] == ["", "", "", "", "", "No answer came"]
 
 
+def test_c5_the_bytes_that_compressing_saved_are_shown(
+    loop: qasync.QEventLoop, qtbot: QtBot
+) -> None:
+    first = replace(FIRST, upload=Upload(700_000, 200_000))
+    second = replace(FIRST, upload=Upload(500_000, 150_000))
+    totals = words_of(shown(loop, qtbot, [first, FIRST, second]), "usageTotals")
+    assert totals.endswith(f" · Sent: {words.size(1_200_000)} as {words.size(350_000)}")
+    plain = replace(FIRST, upload=Upload(700_000, 700_000))
+    totals = words_of(shown(loop, qtbot, [plain]), "usageTotals")
+    assert totals.endswith(f" · Sent: {words.size(700_000)}")
+
+
+def test_c2_a_request_that_only_kept_the_cache_says_so(
+    loop: qasync.QEventLoop, qtbot: QtBot
+) -> None:
+    box = shown(loop, qtbot, [FIRST, replace(FIRST, written=0, read=2_000, is_refresh=True)])
+    assert row_of(box, 0)[-1] == "Kept warm"
+    assert words_of(box, "usageWhy").startswith("Kept warm: the conversation was read")
+
+
 def test_a_conversation_without_requests_says_so(loop: qasync.QEventLoop, qtbot: QtBot) -> None:
     box = shown(loop, qtbot, [])
     assert words_of(box, "usageTotals") == "Nothing has been asked in this conversation yet."
@@ -187,3 +208,24 @@ def test_c18_a_person_reads_why_the_cache_was_missed(home: Home, enter: Enter) -
         assert all(one.account and one.account.write_1h for one in server.requests)
         one, two = server.requests
         assert two.json["diagnostics"] == {"previous_message_id": one.message["id"]}
+
+
+def test_c2_the_settings_name_the_prices_of_the_model_that_new_conversations_get(
+    home: Home, enter: Enter
+) -> None:
+    with MessagesServer([reply("One.")]) as server:
+        person = enter(server)
+        person.begin("one")
+        person.wait(lambda: person.reads("One.") and person.idle())
+        person.do("settings")
+        person.choose_section("Model")
+        person.wait(lambda: "With Claude Opus 5.5, 100,000 tokens cost $0.50" in person.labels())
+        assert "each costs $0.02 for 100,000 tokens" in person.labels()
+        person.type_into("model.default", "claude-haiku-4-5")
+        person.press(Qt.Key.Key_Return, person.part(QLineEdit, "model.default"))
+        person.wait(lambda: "With Claude Haiku 4.5, each costs $0.01" in person.labels())
+        person.type_into("model.default", "a-model-of-mine")
+        person.press(Qt.Key.Key_Return, person.part(QLineEdit, "model.default"))
+        person.wait(lambda: "is not known" in person.labels())
+        person.close_dialog("settingsDialog")
+        assert person.leave() == 0

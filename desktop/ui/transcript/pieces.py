@@ -4,6 +4,7 @@ A piece is laid out once for a width and painted from then on. Text of a piece l
 `QTextDocument` that never loads anything: what a model writes may name files and addresses.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 

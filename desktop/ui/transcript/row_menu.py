@@ -15,9 +15,12 @@ from desktop.ui.transcript.phrases import say
 
 @dataclass(frozen=True, slots=True)
 class RowMenu:
-    """What a menu offers. `acts` and `ways` are those of the row, none where there is no row; `code`
-    is what can be done with the block of code under the mouse. `is_written` says whether the row is
-    shown as it was written, None where it always is."""
+    """What a menu offers.
+
+    `acts` and `ways` are those of the row, none where there is no row; `code` is what can be done
+    with the block of code under the mouse. `is_written` says whether the row is shown as it was
+    written, None where it always is.
+    """
 
     acts: tuple[Act, ...]
     ways: tuple[Way, ...]

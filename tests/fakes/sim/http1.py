@@ -29,7 +29,7 @@ class TooLarge(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """One request as it came: header names in lower case, body bytes after content decoding."""
+    """One request as it came: header names in lower case, the body still in its encoding."""
 
     method: str
     target: str
@@ -100,14 +100,14 @@ async def _read_chunks(reader: asyncio.StreamReader, limit: int) -> bytes:
 
 
 def decoded(body: bytes, encoding: str) -> bytes:
-    """The body without its content encoding. ValueError when it is unknown or broken."""
+    """The body without its content encoding: gzip and no other, as the provider has it.
+
+    LookupError when it is another, ValueError when the body is broken."""
     if encoding in ("", "identity"):
         return body
     try:
         if encoding == "gzip":
             return gzip.decompress(body)
-        if encoding == "deflate":
-            return zlib.decompress(body)
     except (OSError, EOFError, zlib.error) as error:
         raise ValueError(f"the body is not {encoding}") from error
     raise LookupError(encoding)

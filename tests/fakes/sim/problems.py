@@ -13,6 +13,7 @@ STATUS_OF_TYPE = {
     "permission_error": 403,
     "not_found_error": 404,
     "request_too_large": 413,
+    "unsupported_media_type": 415,
     "rate_limit_error": 429,
     "api_error": 500,
     "timeout_error": 504,

@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Collection
 from dataclasses import dataclass
-from typing import Any, NoReturn
+from typing import Any, Literal, NoReturn
 
 from tests.fakes.sim import cache, http1, models, prefix, rules, signatures
 from tests.fakes.sim.cache import Account, PromptCache
@@ -21,7 +21,11 @@ from tests.fakes.sim.received import Received
 from tests.fakes.sim.rules import envelope, thinking
 from tests.fakes.sim.rules.envelope import Terms
 from tests.fakes.sim.signatures import Binding, Digest, Dropped, Signer
+from tests.fakes.sim.threads import BETA, Held, Threads
 
+Encodings = Literal["taken", "announced", "refused", "unsupported", "unread", "broken"]
+"""What a server does with a compressed body: takes it (and says so in its answers), refuses it by
+the provider's code or with 415, reads it as it is, or falls over it."""
 NO_TERMS = Terms("", frozenset())
 
 
@@ -34,6 +38,7 @@ class Accepted:
     places: list[Position]
     account: Account | None
     dropped: list[Dropped]
+    key: str = ""
 
 
 class Provider:
@@ -46,12 +51,16 @@ class Provider:
         strict: bool,
         invalid_keys: Collection[str],
         binding: Binding,
+        encodings: Encodings,
+        threads: Threads,
     ) -> None:
+        self.threads = Held(now, threads)
         self.cache = PromptCache(now)
         self.signer = Signer()
         self._strict = strict
         self._invalid_keys = frozenset(invalid_keys)
         self._binding: Binding = binding
+        self._encodings: Encodings = encodings
         self._messages: dict[str, Account] = {}
 
     def authenticate(self, headers: dict[str, str]) -> str:
@@ -66,12 +75,14 @@ class Provider:
     def accept(self, received: Received, *, counting: bool = False) -> Accepted:
         """Check a request by every rule and open its account. Sets `received.json`."""
         key = self.authenticate(received.headers)
-        terms = envelope.read_terms(received.headers) if self._strict else NO_TERMS
-        body = _parsed(received)
+        terms = self._terms(received.headers) if self._strict else NO_TERMS
+        received.body = _decoded(received, self._encodings)
+        body = _parsed(received.body)
         received.json = body
         if not self._strict:
             return self._accept_loosely(body)
         envelope.check_shape(body, terms, counting=counting)
+        body = self.threads.whole(body, account=key)
         model = models.find(body["model"])
         if model is None:
             raise Refusal(f"model: {body['model']}", "not_found_error")
@@ -83,7 +94,13 @@ class Provider:
         if not counting:
             workspace = f"{body.get('workspace_id', '')}/{key}"
             account = self.cache.look_up(body, places, model, terms=terms, workspace=workspace)
-        return Accepted(body, model, places, account, dropped)
+        return Accepted(body, model, places, account, dropped, key)
+
+    def _terms(self, headers: dict[str, str]) -> Terms:
+        terms = envelope.read_terms(headers)
+        if BETA in terms.betas and self.threads.manner == "unknown":
+            raise Refusal(f"Unexpected value(s) `{BETA}` for the `anthropic-beta` header")
+        return terms
 
     def count(self, body: Json, places: list[Position], model: Model) -> int:
         """All input tokens of a request, the same number that the usage adds up to."""
@@ -161,10 +178,25 @@ def _drops(body: Json) -> bool:
     return binding.get("prefix_mismatch_behavior") == "drop_block"
 
 
-def _parsed(received: Received) -> Json:
-    """The body as JSON; lone surrogates and invalid UTF-8 are refused as the provider does."""
+def _decoded(received: Received, encodings: Encodings) -> bytes:
+    """The body without its encoding, as far as the server takes any."""
+    encoding = received.headers.get("content-encoding", "")
+    match encodings if encoding else "taken":
+        case "refused":
+            raise Refusal(
+                f"unsupported content-encoding: {encoding}",
+                code="request_body_encoding_unsupported",
+            )
+        case "unsupported":
+            raise Refusal("Unsupported Media Type", "unsupported_media_type")
+        case "broken":
+            raise Refusal("Internal server error", "api_error")
+        case "unread":
+            return received.body
+        case _:
+            pass
     try:
-        source = http1.decoded(received.body, received.headers.get("content-encoding", ""))
+        return http1.decoded(received.body, encoding)
     except LookupError as error:
         raise Refusal(
             f"unsupported content-encoding: {error.args[0]}",
@@ -172,6 +204,10 @@ def _parsed(received: Received) -> Json:
         ) from error
     except ValueError as error:
         raise Refusal(str(error), code="request_body_encoding_invalid") from error
+
+
+def _parsed(source: bytes) -> Json:
+    """The body as JSON; lone surrogates and invalid UTF-8 are refused as the provider does."""
     try:
         body: Any = json.loads(source.decode("utf-8"), parse_constant=_no_constant)
         json.dumps(body, ensure_ascii=False).encode("utf-8")

@@ -23,6 +23,8 @@ class Received:
     headers: dict[str, str] = field(repr=False)
     body: bytes = field(repr=False)
     request_id: str = ""
+    sent_bytes: int = 0
+    """The body's length as it came over the network; `body` is without its encoding."""
     number: int = 0
     """The place among the accepted requests, from 1; 0 when it was refused."""
     json: Json = field(default_factory=dict, repr=False)

@@ -20,10 +20,11 @@ from tests.fakes.sim.http1 import Answer, Closed, Request, WatchedReader
 from tests.fakes.sim.limits import response_headers
 from tests.fakes.sim.prefix import compact
 from tests.fakes.sim.problems import Json, Refusal, error_body
-from tests.fakes.sim.provider import Accepted, Provider
+from tests.fakes.sim.provider import Accepted, Encodings, Provider
 from tests.fakes.sim.received import Received
 from tests.fakes.sim.replies import Reply, Responder, Script, fails, in_order, reply
 from tests.fakes.sim.signatures import Binding
+from tests.fakes.sim.threads import Threads
 
 BODY_LIMIT = 32 * 1024 * 1024
 PATIENCE = 10.0
@@ -36,8 +37,9 @@ class MessagesServer:
     `script` is replies in order, a function of the request, a `Script`, or a file of JSON lines; a
     reply is used up only by a request that was accepted. `otherwise` answers when the script has
     nothing (an echo; `demo.ended` for status 500). `strict=False` checks no more than a compatible
-    server does. `binding` says what thinking after a changed prefix means. `pace` scales pauses.
-    Exceptions of a script function are answered with 500 and kept in `errors`.
+    server does. `encodings` and `threads` say what becomes of compressed bodies and of threads.
+    `binding` says what thinking after a changed prefix means. `pace` scales pauses. Exceptions of
+    a script function are answered with 500 and kept in `errors`.
     """
 
     def __init__(
@@ -51,6 +53,8 @@ class MessagesServer:
         otherwise: Responder = demo.echo,
         pace: float = 1.0,
         log: Path | None = None,
+        encodings: Encodings = "taken",
+        threads: Threads = "held",
     ) -> None:
         self._script = _script(script)
         self._otherwise = self._script.otherwise or otherwise
@@ -59,8 +63,14 @@ class MessagesServer:
         self._log_file = log
         self._advanced = 0.0
         self._provider = Provider(
-            self.now, strict=strict, invalid_keys=invalid_keys, binding=binding
+            self.now,
+            strict=strict,
+            invalid_keys=invalid_keys,
+            binding=binding,
+            encodings=encodings,
+            threads=threads,
         )
+        self._headers = [("accept-encoding", "gzip")] if encodings == "announced" else []
         self.errors: list[Exception] = []
         self._ids = itertools.count(1)
         self._numbers = itertools.count(1)
@@ -274,12 +284,18 @@ class MessagesServer:
         stage = Stage(
             answer,
             self._gates,
-            response_headers(received.request_id, self.now()),
+            [*response_headers(received.request_id, self.now()), *self._headers],
             self._pace,
             lambda: self._begun(accepted),
         )
         filling = self._provider.filling(accepted, received)
-        await answers.play(chosen, received, filling, stage)
+        whole: Json = {}
+        self._provider.threads.begin(received.json, account=accepted.key)
+        try:
+            await answers.play(chosen, received, filling, stage)
+            whole = received.message if received.status == 200 else {}
+        finally:
+            self._provider.threads.keep(received.json, accepted.body, whole, account=accepted.key)
 
     def _choose(self, received: Received) -> Reply:
         """The reply to an accepted request. One that only fills the cache uses up none (C17)."""
@@ -339,6 +355,7 @@ class MessagesServer:
             request.headers,
             request.body,
             request_id=f"req_{next(self._ids):016d}",
+            sent_bytes=len(request.body),
         )
         with self._news:
             self._log.append(received)

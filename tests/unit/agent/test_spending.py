@@ -6,7 +6,15 @@ from typing import Any
 import pytest
 
 from desktop.agent.spending import Next, Tariff, listed, spent
-from desktop.core.caching import CacheMiss, CacheNote, RequestUsage, Ttl, note_to_json
+from desktop.core.caching import (
+    CacheMiss,
+    CacheNote,
+    RequestUsage,
+    Ttl,
+    Upload,
+    note_to_json,
+    with_upload,
+)
 from desktop.core.model import Spent
 from desktop.core.records import RequestRecord
 from tests.unit.agent.stage import dollars, read_usage, tokens_price
@@ -66,3 +74,8 @@ def test_the_requests_are_listed_as_they_were_paid():
     )
     assert one == RequestUsage(1_000, "model-1", 100, 900, 5, 20, dollars(record()), miss=miss)
     assert not two.is_answered
+
+
+def test_c5_the_bytes_that_went_out_are_listed():
+    (one,) = listed([record(cache=with_upload(None, Upload(900, 300)))], tariff=TARIFF)
+    assert one.upload == Upload(900, 300)

@@ -109,6 +109,8 @@ async def life(
     window: int = 0,
     prompt: str = "You are Nacre.",
     tool: ScriptedTool | None = None,
+    keep_warm: int = 0,
+    clock: Callable[[], int] = now_ms,
 ) -> AsyncGenerator[Life]:
     data, work = tmp_path / "data", tmp_path / "work"
     data.mkdir(exist_ok=True)
@@ -145,9 +147,10 @@ async def life(
             approvals=Approvals(log.catalogue, has_person=False, new_id=new_id, now_ms=now_ms),
             tariff=Tariff(usage=usage_of, dollars=lambda _: 0.0, tokens=tokens_price),
             new_id=new_id,
-            now_ms=now_ms,
+            now_ms=clock,
             monotonic=time.monotonic,
             compact_at=lambda: percent,
+            keep_warm=lambda: keep_warm,
         ),
         defaults=lambda: Chosen(model),
         revision=stores.reader.revision,

@@ -20,6 +20,7 @@ from desktop.core.model import RequestOptions
 from desktop.wire.client import AnthropicModel
 from desktop.wire.endpoint import Endpoint
 from desktop.wire.transport import Transport
+from desktop.wire.uploads import Uploads
 from desktop.wire.wake import Clocks
 from tests.unit.wire.rows_of import MODELS, OPUS
 
@@ -53,6 +54,8 @@ def asking(
     key: str = KEY,
     read_seconds: float = 5.0,
     pause: Callable[[float], Awaitable[None]] | None = None,
+    uploads: Uploads | None = None,
+    threads: bool = False,
     now: Callable[[], float] = lambda: 1_800_000_000.0,
     clocks: Clocks | None = None,
 ) -> Generator[Asking]:
@@ -70,6 +73,8 @@ def asking(
         models=MODELS,
         jitter=lambda: 0.0,
         now=now,
+        uploads=uploads,
+        threads=lambda: threads,
         pause=pause or noted,
         clocks=clocks or Clocks(),
     )
