@@ -422,6 +422,7 @@ async def _join(
         monotonic=time.monotonic,
         compact_at=preferred.compact_at,
         gone=tool_servers.gone,
+        server_of=tool_servers.server_of,
     )
     catalogue: Catalogue = log.catalogue
     if not stores.keeps:
@@ -435,6 +436,7 @@ async def _join(
         defaults=preferred.chosen,
         revision=stores.reader.revision,
     )
+    tool_servers.hear(_on_loop(supervisor.look_at_tools))
     return Runtime(
         folder=folder,
         log=log,
@@ -452,6 +454,17 @@ async def _join(
         notice=notice,
         report=report,
     )
+
+
+def _on_loop(call: Callable[[], None]) -> Callable[[], None]:
+    """A call for other threads that is made on this loop; after its end it is dropped."""
+    loop = asyncio.get_running_loop()
+
+    def hand_over() -> None:
+        with suppress(RuntimeError):
+            loop.call_soon_threadsafe(call)
+
+    return hand_over
 
 
 @dataclass(frozen=True, slots=True)

@@ -29,6 +29,7 @@ from desktop.ui.queue_bar import QueueBar
 from desktop.ui.resend_line import ResendLine
 from desktop.ui.tasks import Tasks
 from desktop.ui.theme import Theme
+from desktop.ui.tools_line import ToolsLine
 from desktop.ui.transcript.pane import TranscriptPane
 
 ELSEWHERE_MS = 5_000
@@ -71,6 +72,7 @@ class ConversationPage(QWidget):
         self.queue_bar = QueueBar(theme, self)
         self.activity = ActivityLine(now_ms, self)
         self.banner = Banner(theme, self)
+        self.tools_line = ToolsLine(theme, self)
         self.edit_bar = NoticeBar(
             theme, name="editBar", act=self.tr("Cancel"), closable=False, parent=self
         )
@@ -119,6 +121,7 @@ class ConversationPage(QWidget):
         self.composer.show_choice(status.model, status.effort, status.mode)
         self.composer.show_spent(status.spent)
         self.resend_line.show_spent(status.spent, is_running=status.phase == "running")
+        self.tools_line.show_tools(status.new_tools, is_idle=status.phase == "idle")
         self.refresh_ready()
         if status.problem:
             self.banner.say(status.problem)
@@ -193,6 +196,9 @@ class ConversationPage(QWidget):
             self._tasks.start(self._doors.commands.retry(self.tab_id), f"retry {self.tab_id}")
 
     # -- doing --------------------------------------------------------------------------------
+
+    def _take_tools(self) -> None:
+        self._tasks.start(self._doors.commands.take_tools(self.tab_id), "take the new tools")
 
     async def _keep(self, draft: str) -> None:
         await self._doors.catalogue.save_draft(self.tab_id, draft)
@@ -321,6 +327,7 @@ class ConversationPage(QWidget):
             self.permission_bar,
             self.queue_bar,
             self.archived_bar,
+            self.tools_line,
             self.edit_bar,
             self.composer,
             self.resend_line,
@@ -335,6 +342,7 @@ class ConversationPage(QWidget):
         self.composer.send_wanted.connect(self._send)
         self.composer.stop_wanted.connect(self.escape)
         self.archived_bar.acted.connect(self.unarchive_wanted)
+        self.tools_line.acted.connect(self._take_tools)
         self.composer.recall_wanted.connect(self._recall)
         self.composer.attach_wanted.connect(self.attach_wanted)
         self.composer.draft_changed.connect(self.save_draft)

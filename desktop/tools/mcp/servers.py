@@ -1,8 +1,8 @@
 """All tool servers of one program, on a thread with a loop of its own.
 
 Nothing waits for them (SPEC U10): what is offered is what was offered last, and a call waits for
-its server. A conversation keeps the tools it began with, so a server that comes, goes or lists
-anew changes only what the next conversation is offered (API C36, M9).
+its server. A conversation keeps the tools it began with: a server that comes, goes or lists anew
+changes what the next one is offered, and what the person may have a running one take (API C36, M9).
 """
 
 import asyncio
@@ -83,6 +83,17 @@ class ToolServers:
         self._states: dict[str, State] = {}
         self._loop: asyncio.AbstractEventLoop | None = None
         self._over: Future[None] = Future()
+        self._hearers: tuple[Callable[[], None], ...] = ()
+
+    def hear(self, changed: Callable[[], None]) -> Callable[[], None]:
+        """Calls `changed`, on any thread, when a state or an offer is another; what is returned
+        ends that."""
+        self._hearers += (changed,)
+
+        def end() -> None:
+            self._hearers = tuple(one for one in self._hearers if one is not changed)
+
+        return end
 
     async def look(self) -> None:
         """Reads the file where it is new or changed, and has its servers connect by themselves."""
@@ -120,6 +131,13 @@ class ToolServers:
     def gone(self, name: str) -> Tool | None:
         """What answers for a tool of a server that is not offered now; None for other names."""
         return GoneTool(name) if name.startswith(PREFIX) else None
+
+    def server_of(self, name: str) -> str:
+        """The server that offers a tool of this name now; '' for none."""
+        for server, tools in self._tools.items():
+            if any(tool.spec.name == name for tool in tools):
+                return server
+        return ""
 
     def states(self) -> Mapping[str, State]:
         """How each server is doing, by its name."""
@@ -199,6 +217,7 @@ class ToolServers:
         for entry in entries:
             if entry.name in memory and entry.name not in self._running:
                 self._offer(entry, memory[entry.name])
+        self._changed()
 
     def _connect(self, link: Any) -> Connect:
         return lambda entry, on_change: link.connect(
@@ -219,13 +238,19 @@ class ToolServers:
         tools = tuple(ServerTool(entry.name, one.tool, one.spec, self._call) for one in found)
         # Another thread reads these: they are replaced, never changed.
         self._tools = {**self._tools, entry.name: tools}
+        self._changed()
         for problem in problems:
             _log.warning("tool server %s: %s", entry.name, problem)
+
+    def _changed(self) -> None:
+        for hear in self._hearers:
+            hear()
 
     def _tell(self, entry: Entry, state: State) -> None:
         if entry.name not in self._states:
             return  # it was taken out and is just ending
         self._states = {**self._states, entry.name: state}
+        self._changed()
         if state.phase in ("waiting", "failed"):
             _log.warning("tool server %s: %s", entry.name, state.why)
         if state.phase == "failed" and entry.name not in self._told:
