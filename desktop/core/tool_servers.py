@@ -37,13 +37,15 @@ class ServerTool:
 @dataclass(frozen=True, slots=True)
 class ServerView:
     """A server of the list. `why` says what stands in its way, `said` are the last lines of its
-    error output since it was started; `mark` tells this entry from a later one of its name."""
+    error output since it was started, `left_out` sentences about tools of its that can't be used;
+    `mark` tells this entry from a later one of its name."""
 
     entry: ServerEntry
     phase: ServerPhase
     why: str = ""
     said: tuple[str, ...] = ()
     tools: tuple[ServerTool, ...] = ()
+    left_out: tuple[str, ...] = ()
     mark: str = ""
 
 
@@ -62,6 +64,7 @@ class Tried:
     """What came of connecting once: the tools, or why there are none and what the server said."""
 
     tools: tuple[ServerTool, ...] = ()
+    left_out: tuple[str, ...] = ()
     problem: str = ""
     said: tuple[str, ...] = ()
 

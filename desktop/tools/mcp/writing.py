@@ -71,9 +71,12 @@ def read(path: Path) -> Document:
     return Document(data, found, whole, whole.get(SERVERS, {}))
 
 
-def add(path: Path, entry: ServerEntry) -> None:
-    """Raises ServersFileError, as all that follow."""
+def check(entry: ServerEntry) -> None:
+    """Raises ServersFileError, as all that follow, where an entry could not be used."""
+    _with(entry, {})
 
+
+def add(path: Path, entry: ServerEntry) -> None:
     def change(entries: Objects) -> Objects:
         _refuse_taken(entries, entry.name)
         return {**entries, entry.name: _with(entry, {})}
