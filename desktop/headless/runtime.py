@@ -32,6 +32,7 @@ from desktop.core.caching import RequestUsage, Ttl
 from desktop.core.errors import StoreError
 from desktop.core.protocols import Catalogue, Commands, LogReader, Search
 from desktop.core.records import RequestRecord, Snapshot, Storage, Tab, Workspace
+from desktop.core.tool_servers import ToolServerList
 from desktop.core.tools import Scene, Tool
 from desktop.credentials.key_file import KeyFile
 from desktop.credentials.keys import Keys
@@ -56,6 +57,7 @@ from desktop.settings import (
 from desktop.store.log import Log
 from desktop.tools import rules
 from desktop.tools.environment import scrubbed_environment
+from desktop.tools.mcp.listing import ServerList
 from desktop.tools.mcp.servers import ToolServers
 from desktop.tools.registry import Offered, builtin_tools, close_tools
 from desktop.wire.models import ModelTable
@@ -238,6 +240,10 @@ class Runtime:
         await self.commands.choose(tab.id, model=TOUR_MODEL)
         await self.commands.send(tab.id, TOUR_QUESTION)
         return tab.id
+
+    @property
+    def tool_server_list(self) -> ToolServerList:
+        return ServerList(self.folder.tool_servers, self.folder.logs, self._tool_servers)
 
     async def connect_tools(self) -> None:
         """Reads which tool servers there are; what they offer is there or comes by itself."""

@@ -174,7 +174,7 @@ def test_a_server_is_restarted_in_any_state_and_never_two_of_it_live(tmp_path: P
         first = psutil.Process(int(pid_file.read_text()))
         pid_file.unlink()
         await desk.list.restart("silent")
-        await until(lambda: pid_file.exists() and pid_file.read_text())
+        await until(lambda: pid_file.exists() and bool(pid_file.read_text()))
         assert not first.is_running()
         await desk.until("exits", "failed")
         marks: list[str] = []
@@ -208,20 +208,22 @@ def test_a_test_that_is_cancelled_or_cut_off_by_the_end_leaves_nothing(tmp_path:
     """SPEC U32."""
     pids = [tmp_path / "one", tmp_path / "two"]
     processes: list[psutil.Process] = []
+    tries: list[asyncio.Future[Any]] = []
 
     async def act(desk: Desk) -> None:
         for path in pids:
             told = plain("silent", str(path))
             entry = ServerEntry(path.name, told["command"], tuple(told["args"]))
             trying = asyncio.ensure_future(desk.list.test(entry))
-            await until(lambda path=path: path.exists() and path.read_text())
+            tries.append(trying)
+            await until(lambda path=path: path.exists() and bool(path.read_text()))
             processes.append(psutil.Process(int(path.read_text())))
             if path is pids[0]:
                 trying.cancel()
                 await asyncio.wait({trying})
                 await until(lambda: not processes[0].is_running())
         await desk.servers.close()
-        await asyncio.wait({trying})
+        await asyncio.wait(tries)
 
     at_desk(tmp_path, None, act)
     _, alive = psutil.wait_procs(processes, timeout=20)
