@@ -9,13 +9,13 @@ from PySide6.QtCore import Signal
 from PySide6.QtWidgets import (
     QCheckBox,
     QGridLayout,
-    QHBoxLayout,
     QLineEdit,
     QPushButton,
     QVBoxLayout,
     QWidget,
 )
 
+from desktop.ui.flow import FlowLayout
 from desktop.ui.masking import looks_like_key
 from desktop.ui.theme import Theme
 
@@ -45,11 +45,9 @@ class PairsField(QWidget):
         self._add.clicked.connect(lambda _: self._begin_one())
         self._shown = QCheckBox(self.tr("Show values that look like keys"), self)
         self._shown.toggled.connect(lambda _: self._cover())
-        row = QHBoxLayout()
-        row.setSpacing(theme.space_8)
+        row = FlowLayout(theme.space_8)
         row.addWidget(self._add)
         row.addWidget(self._shown)
-        row.addStretch(1)
         column.addLayout(row)
         for key, value in pairs.items():
             self._append(key, value)
@@ -109,9 +107,11 @@ class _PairLine:
 
     def __init__(self, key: str, value: str, parent: PairsField) -> None:
         self.name = QLineEdit(key, parent)
+        self.name.setObjectName("pairName")
         self.name.setPlaceholderText(parent.tr("Name"))
         self.name.setAccessibleName(parent.tr("Name"))
         self.value = QLineEdit(value, parent)
+        self.value.setObjectName("pairValue")
         self.value.setPlaceholderText(parent.tr("Value"))
         self.remove = QPushButton(parent.tr("Remove"), parent)
         self.remove.setAutoDefault(False)

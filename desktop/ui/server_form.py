@@ -9,15 +9,14 @@ from dataclasses import replace
 
 from PySide6.QtCore import QSize, Qt, QTimer
 from PySide6.QtWidgets import (
+    QComboBox,
     QDialog,
     QDialogButtonBox,
-    QFormLayout,
     QHBoxLayout,
     QLabel,
     QLineEdit,
     QPlainTextEdit,
     QPushButton,
-    QRadioButton,
     QScrollArea,
     QSizePolicy,
     QVBoxLayout,
@@ -83,11 +82,14 @@ class ServerForm(QDialog):
         scroll = QScrollArea(self)
         scroll.setWidgetResizable(True)
         scroll.setFrameShape(QScrollArea.Shape.NoFrame)
+        scroll.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         scroll.setWidget(page)
         outer.addWidget(scroll, 1)
         self._name = self._line("serverFormName", self.tr("Name"), entry.name)
-        column.addLayout(self._form((self.tr("Name"), self._name)))
-        column.addLayout(self._kinds(is_web=bool(entry.url)))
+        self._kind = self._kinds(is_web=bool(entry.url))
+        column.addLayout(
+            self._form((self.tr("Name"), self._name), (self.tr("What it is"), self._kind))
+        )
         self._local = self._local_fields(entry)
         self._web = self._web_fields(entry)
         column.addWidget(self._local)
@@ -100,21 +102,22 @@ class ServerForm(QDialog):
         column.addStretch(1)
         outer.addLayout(self._test_row())
         self._outcome = self._note("serverFormOutcome", outer)
+        self._outcome.hide()
         outer.addWidget(self._buttons())
 
-    def _kinds(self, *, is_web: bool) -> QHBoxLayout:
-        self._is_local = QRadioButton(self.tr("A program on this computer"), self)
-        self._is_local.setObjectName("serverFormLocal")
-        self._is_web = QRadioButton(self.tr("An address (HTTP)"), self)
-        self._is_web.setObjectName("serverFormWeb")
-        (self._is_web if is_web else self._is_local).setChecked(True)
-        self._is_web.toggled.connect(lambda _: self._refresh())
-        row = QHBoxLayout()
-        row.setSpacing(self._theme.space_16)
-        row.addWidget(self._is_local)
-        row.addWidget(self._is_web)
-        row.addStretch(1)
-        return row
+    def _kinds(self, *, is_web: bool) -> QComboBox:
+        combo = QComboBox(self)
+        combo.setObjectName("serverFormKind")
+        combo.setAccessibleName(self.tr("Kind"))
+        combo.addItem(self.tr("A program on this computer"), "local")
+        combo.addItem(self.tr("An address (HTTP)"), "web")
+        combo.setCurrentIndex(1 if is_web else 0)
+        combo.currentIndexChanged.connect(lambda _: self._refresh())
+        return combo
+
+    @property
+    def _is_web(self) -> bool:
+        return self._kind.currentData() == "web"
 
     def _local_fields(self, entry: ServerEntry) -> QWidget:
         line = command_line.join((entry.command, *entry.args)) if entry.command else ""
@@ -147,6 +150,7 @@ class ServerForm(QDialog):
         self._test = self._button(self.tr("Test"), "serverFormTest", self._begin_test)
         self._cancel = self._button(self.tr("Cancel"), "serverFormStopTest", self._end_test)
         self._cancel.setAccessibleName(self.tr("Cancel the test"))
+        self._cancel.hide()
         self._progress = QLabel(self)
         self._progress.setProperty("muted", True)
         row = QHBoxLayout()
@@ -157,24 +161,29 @@ class ServerForm(QDialog):
         return row
 
     def _buttons(self) -> QDialogButtonBox:
-        kinds = QDialogButtonBox.StandardButton
-        buttons = QDialogButtonBox(kinds.Save | kinds.Cancel, self)
-        self._save = buttons.button(kinds.Save)
-        self._save.setObjectName("serverFormSave")
+        buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Cancel, self)
+        buttons.button(QDialogButtonBox.StandardButton.Cancel).setAutoDefault(False)
+        self._save = self._button(
+            self.tr("Save"),
+            "serverFormSave",
+            lambda: self._tasks.start(self._keep(), "keep a tool server"),
+        )
         self._save.setProperty("primary", True)
-        for button in buttons.buttons():
-            if isinstance(button, QPushButton):
-                button.setAutoDefault(False)
-        self._save.clicked.connect(lambda _: self._tasks.start(self._keep(), "keep a tool server"))
+        buttons.addButton(self._save, QDialogButtonBox.ButtonRole.AcceptRole)
         buttons.rejected.connect(self.reject)
         return buttons
 
-    def _form(self, *rows: tuple[str, QWidget]) -> QFormLayout:
-        form = QFormLayout()
-        form.setRowWrapPolicy(QFormLayout.RowWrapPolicy.WrapAllRows)
-        form.setVerticalSpacing(self._theme.space_4)
-        for words, field in rows:
-            form.addRow(QLabel(words, self), field)
+    def _form(self, *rows: tuple[str, QWidget]) -> QVBoxLayout:
+        """Each field under its words."""
+        form = QVBoxLayout()
+        form.setSpacing(self._theme.space_4)
+        for at, (words, field) in enumerate(rows):
+            if at:
+                form.addSpacing(self._theme.space_4)
+            label = QLabel(words, self)
+            label.setWordWrap(True)
+            form.addWidget(label)
+            form.addWidget(field)
         return form
 
     def _holder(self, *rows: tuple[str, QWidget]) -> QWidget:
@@ -220,7 +229,7 @@ class ServerForm(QDialog):
         """Raises ValueError with words where the command can't be taken apart."""
         is_enabled = self._before is None or self._before.entry.is_enabled
         name = self._name.text().strip()
-        if self._is_web.isChecked():
+        if self._is_web:
             url, headers = self._url.text().strip(), self._headers.pairs()
             return ServerEntry(name, url=url, headers=headers, is_enabled=is_enabled)
         parts = command_line.split(self._command.toPlainText())
@@ -234,9 +243,8 @@ class ServerForm(QDialog):
         )
 
     def _refresh(self) -> None:
-        is_web = self._is_web.isChecked()
-        self._web.setVisible(is_web)
-        self._local.setVisible(not is_web)
+        self._web.setVisible(self._is_web)
+        self._local.setVisible(not self._is_web)
         try:
             entry = self._entry()
             problem, is_whole = "", bool(entry.command or entry.url)

@@ -6,7 +6,7 @@ from PySide6.QtCore import QCoreApplication
 
 from desktop.core.tool_servers import ServerEntry, ServerTool, ServerView
 from desktop.ui import command_line, words
-from desktop.ui.masking import masked, masked_address, masked_arguments
+from desktop.ui.masking import DOTS, masked, masked_address, masked_arguments
 from desktop.ui.visible import visible
 
 _BREAK = "\u200b"
@@ -48,7 +48,8 @@ def tools(count: int) -> str:
 def where(entry: ServerEntry) -> str:
     """The command with its arguments, or the address; what is hidden in it can be seen."""
     if entry.command:
-        return visible(command_line.join(masked_arguments([entry.command, *entry.args])))
+        line = command_line.join(masked_arguments([entry.command, *entry.args]))
+        return visible(line.replace(f"'{DOTS}'", DOTS))
     return visible(masked_address(entry.url))
 
 

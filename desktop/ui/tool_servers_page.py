@@ -98,6 +98,7 @@ class ToolServersPage(QWidget):
         row.addStretch(1)
         column.addLayout(row)
         self._answer = self._label("toolServersAnswer", "", column)
+        self._answer.hide()
         self._list = QVBoxLayout()
         self._list.setSpacing(theme.space_8)
         column.addLayout(self._list)

@@ -1,4 +1,4 @@
-"""A list of tool servers in memory, for the page that shows it; a test sets what becomes of acts."""
+"""A list of tool servers in memory, for the page that shows it."""
 
 import asyncio
 from collections.abc import Callable
