@@ -8,8 +8,9 @@ from typing import Any
 
 import psutil
 import pytest
-from PySide6.QtWidgets import QLabel, QLineEdit, QPlainTextEdit, QPushButton
+from PySide6.QtWidgets import QLabel, QLineEdit, QPlainTextEdit, QPushButton, QToolButton
 
+from desktop.ui.tools_line import ToolsLine
 from tests.e2e.nacre import KEY, Home
 from tests.fakes.messages_api import (
     MessagesServer,
@@ -126,9 +127,9 @@ def test_the_line_of_new_tools_stays_away_once_it_was_closed(home: Home, enter: 
         add_server(person, "late", "grows", str(home.root / "grown"))
         person.close_dialog("settingsDialog")
         person.wait(lambda: person.shows("toolsLine"))
-        line = person.parts(QLabel, "toolsLineText")[0].parentWidget()
-        (close,) = [one for one in line.children() if getattr(one, "text", str)() == "✕"]
-        person.now(close.click)  # pyright: ignore[reportAttributeAccessIssue]
+        close = person.part(ToolsLine, "toolsLine").findChild(QToolButton)
+        assert close is not None
+        person.click_on(close)
         person.say("two")
         person.wait(lambda: person.reads("Second.") and person.idle())
         assert not person.shows("toolsLine")

@@ -7,6 +7,7 @@ from PySide6.QtWidgets import QWidget
 from pytestqt.qtbot import QtBot
 
 from desktop.core.status import NewTools
+from desktop.ui import words
 from desktop.ui.theme import LIGHT, Theme
 from desktop.ui.tools_line import ToolsLine
 
@@ -27,7 +28,9 @@ def test_it_names_the_servers_and_the_price(shown: ToolsLine) -> None:
         "New tools are there (files: 3 tools). They join at the next compaction or in a new"
         " conversation."
     )
-    assert shown.button.text() == "Use them now (re-sends 18,200 tokens, about $0.12)"
+    assert (
+        shown.button.text() == f"Use them now (re-sends {words.tokens(18_200)} tokens, about $0.12)"
+    )
     assert shown.button.isEnabled()
     shown.show_tools(NewTools(FILES.servers, 5), is_idle=False)
     assert shown.button.text() == "Use them now (re-sends 5 tokens)"
