@@ -19,7 +19,8 @@ class ToolsLine(NoticeBar):
     """`acted` when the person wants them now."""
 
     def __init__(self, theme: Theme, parent: QWidget) -> None:
-        super().__init__(theme, name="toolsLine", act="", closable=True, parent=parent)
+        act = self.tr("Use them now")
+        super().__init__(theme, name="toolsLine", act=act, closable=True, parent=parent)
         self._shown: NewTools | None = None
         self._closed: tuple[tuple[str, int], ...] = ()
         self.dismissed.connect(self._close)
@@ -31,14 +32,13 @@ class ToolsLine(NoticeBar):
         if tools is None or tools.servers == self._closed:
             self.say("")
             return
-        self.button.setText(self._price(tools))
         # While a turn runs its requests stay as they are.
         self.button.setEnabled(is_idle)
         self.say(
             self.tr(
                 "New tools are there ({servers}). They join at the next compaction or in a new"
-                " conversation."
-            ).format(servers=self._servers(tools))
+                " conversation; to use them now {price}."
+            ).format(servers=self._servers(tools), price=self._price(tools))
         )
 
     def _close(self) -> None:
@@ -48,7 +48,9 @@ class ToolsLine(NoticeBar):
     def _servers(self, tools: NewTools) -> str:
         named = [self._counted(name, count) for name, count in tools.servers[:MOST_NAMED]]
         rest = len(tools.servers) - len(named)
-        if rest:
+        if rest == 1:
+            named.append(self.tr("1 more server"))
+        elif rest:
             named.append(self.tr("{count} more servers").format(count=rest))
         return "; ".join(named)
 
@@ -61,6 +63,6 @@ class ToolsLine(NoticeBar):
     def _price(self, tools: NewTools) -> str:
         tokens = words.tokens(tools.tokens)
         if tools.dollars is None:
-            return self.tr("Use them now (re-sends {tokens} tokens)").format(tokens=tokens)
-        text = self.tr("Use them now (re-sends {tokens} tokens, about {price})")
+            return self.tr("re-sends {tokens} tokens").format(tokens=tokens)
+        text = self.tr("re-sends {tokens} tokens, about {price}")
         return text.format(tokens=tokens, price=words.dollars(tools.dollars))
