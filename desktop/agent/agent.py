@@ -21,6 +21,7 @@ from desktop.agent.compaction import (
     context_size,
     turn_of,
 )
+from desktop.agent.late_tools import LateTools
 from desktop.agent.ledger import Ledger
 from desktop.agent.listening import Haste
 from desktop.agent.loop import UNFORESEEN, Links, Turn
@@ -35,7 +36,7 @@ from desktop.core.errors import LeaseHeld, NacreError, StoreError
 from desktop.core.model import Model, Retry, Spent
 from desktop.core.permissions import PermissionMode
 from desktop.core.protocols import TurnStore
-from desktop.core.status import Compacting, QueuedMessage, TabStatus, Way
+from desktop.core.status import Compacting, NewTools, QueuedMessage, TabStatus, Way
 
 WORKING = "The agent is working in this conversation."
 
@@ -97,6 +98,8 @@ class Agent:
         self._haste = Haste()
         self._compacting: Compacting | None = None
         self._spent = Spent(window=DEFAULT_WINDOW)
+        self._late_tools = LateTools(self._ledger, around)
+        self._new_tools: NewTools | None = None
         self._problem = ""
         self._last_outcome = ""
         self._ways_on: tuple[Way, ...] = ()
@@ -154,6 +157,7 @@ class Agent:
             last_outcome=self._last_outcome,
             compacting=self._compacting,
             ways_on=() if turn or self._tenure.holder else self._ways_on,
+            new_tools=self._new_tools,
         )
 
     async def open(self) -> TabStatus:
@@ -307,6 +311,30 @@ class Agent:
             since = self._around.now_ms()
             self._start(CompactionJob(make, turn_id=turn_id, since=since, instruction=instruction))
             await self._say("running")
+
+    async def take_tools(self) -> None:
+        """Lays down that the model is told the tools of the moment from the next request on.
+
+        Raises NacreError while a turn runs, LeaseHeld, StoreError.
+        """
+        async with self._gate:
+            self._problem = ""
+            if self.is_running:
+                raise NacreError(WORKING, way_out="Take the tools when the turn is over.")
+            await self._tenure.take()
+            try:
+                await self._ledger.append(self._openings.other_tools())
+            finally:
+                await self._tenure.release()
+            self._count()
+            self._tell()
+
+    def look_at_tools(self) -> None:
+        """What tool servers offer has changed."""
+        before = self._new_tools
+        self._count()
+        if self._new_tools != before:
+            self._tell()
 
     async def choose(
         self,
@@ -593,6 +621,7 @@ class Agent:
         following = Next(self._chosen.model, self._around.ttl(), self._around.now_ms())
         found = spent(records, tariff=self._around.tariff, window=window, following=following)
         self._spent = replace(found, context=context_size(self._ledger, self._around))
+        self._new_tools = self._late_tools.to_take(self._spent.context, following)
 
     def _tell(self) -> None:
         self._around.publisher.status(self.status)

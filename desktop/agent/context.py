@@ -20,7 +20,7 @@ from desktop.core.chunks import (
     ToolCall,
     ToolResult,
 )
-from desktop.core.conversation import prompt_of, retracted_ids, told
+from desktop.core.conversation import prompt_of, retracted_ids, told, tools_of
 from desktop.core.events import Usage
 from desktop.core.records import RequestRecord
 
@@ -64,7 +64,12 @@ def head_tokens(rows: Sequence[LogChunk]) -> int:
     prompt = prompt_of(rows)
     if prompt is None:
         return 0
-    return math.ceil((_bytes(prompt.text) + _bytes(_json(prompt.fields))) / BYTES_A_TOKEN)
+    return math.ceil(_bytes(prompt.text) / BYTES_A_TOKEN) + tool_tokens(tools_of(rows))
+
+
+def tool_tokens(tools: Sequence[Any]) -> int:
+    """The estimate for a tool set."""
+    return math.ceil(_bytes(_json({"tools": tools})) / BYTES_A_TOKEN)
 
 
 def standing(rows: Sequence[LogChunk]) -> list[LogChunk]:

@@ -12,7 +12,7 @@ from desktop.agent.branching import PlaceGone, Resend
 from desktop.agent.ledger import Ledger
 from desktop.agent.surroundings import Place, Surroundings
 from desktop.core.chunks import Json, LogChunk, NewChunk, Stamp, System, Text
-from desktop.core.conversation import prompt_of, split_dangling
+from desktop.core.conversation import prompt_of, split_dangling, tools_of
 from desktop.core.permissions import PermissionMode
 
 
@@ -125,8 +125,18 @@ class Openings:
         return [self.system(turn_id, data, step=step) for data in found]
 
     def _prompt(self) -> System:
-        tools = [tool.spec.as_json() for tool in self._around.tools]
-        return System("prompt", self._around.prompt, {"tools": tools})
+        return System("prompt", self._around.prompt, {"tools": self._tools()})
+
+    def _tools(self) -> list[Json]:
+        return [tool.spec.as_json() for tool in self._around.tools]
+
+    def other_tools(self) -> list[NewChunk]:
+        """The tools of the moment, for a conversation that has begun with others (DESIGN §6)."""
+        rows = self._ledger.rows
+        tools = self._tools()
+        if prompt_of(rows) is None or json.dumps(tools_of(rows)) == json.dumps(tools):
+            return []
+        return [self.system(repair.last_turn_id(rows), System("tools", fields={"tools": tools}))]
 
     def system(self, turn_id: str, data: System, *, step: int = 0) -> NewChunk:
         """A row of the program's own."""
@@ -161,9 +171,7 @@ def _retracted(ids: Sequence[str]) -> System:
 
 def _is_told(prompt: System, rows: Sequence[LogChunk]) -> bool:
     """Whether a model is told this very prompt with these tools already."""
-    text, tools = None, None
-    for row in rows:
-        if isinstance(row.data, System) and row.data.kind in ("prompt", "tools"):
-            text = row.data.text if row.data.kind == "prompt" else text
-            tools = row.data.fields.get("tools", tools)
-    return text == prompt.text and json.dumps(tools) == json.dumps(prompt.fields["tools"])
+    before = prompt_of(rows)
+    if before is None or before.text != prompt.text:
+        return False
+    return json.dumps(tools_of(rows)) == json.dumps(prompt.fields["tools"])

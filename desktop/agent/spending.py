@@ -93,12 +93,14 @@ def _with_resend(found: Spent, last: RequestRecord, tariff: Tariff, following: N
         return found
     note = note_of(last.cache) or CacheNote()
     is_other = last.model != following.model
-    again = Usage(
-        cache_write=found.context,
-        cache_write_1h=found.context if following.ttl == "1h" else 0,
-    )
     return replace(
         found,
         cached_until=last.started_at + (0 if is_other else TTL_MS[note.ttl]),
-        resend_dollars=tariff.tokens(following.model, again, following.at),
+        resend_dollars=sent_anew(found.context, tariff, following),
     )
+
+
+def sent_anew(tokens: int, tariff: Tariff, following: Next) -> float | None:
+    """What it costs to send tokens of which nothing lies in the cache; None: unknown."""
+    written = Usage(cache_write=tokens, cache_write_1h=tokens if following.ttl == "1h" else 0)
+    return tariff.tokens(following.model, written, following.at)

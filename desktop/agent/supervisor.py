@@ -145,6 +145,16 @@ class Supervisor:
             await agent.compact(instruction)
         await self._let_rest()
 
+    async def take_tools(self, tab_id: str) -> None:
+        async with self._begins(tab_id) as agent:
+            await agent.take_tools()
+        await self._let_rest()
+
+    def look_at_tools(self) -> None:
+        """Tool servers offer something else than before: conversations tell what is new to them."""
+        for agent in self._agents.values():
+            agent.look_at_tools()
+
     async def retry(self, tab_id: str) -> None:
         async with self._begins(tab_id) as agent:
             await agent.retry()

@@ -36,7 +36,8 @@ class Surroundings:
 
     `prompt` is the system prompt of new conversations and `tools` what they are offered, which may
     change: a conversation keeps what it began with, and `gone` answers for what it was offered and
-    is there no more. `now_ms` is UTC, `monotonic` seconds. `ttl` is for how long the next request
+    is there no more; `server_of` names the tool server that offers a tool, '' for Nacre's own.
+    `now_ms` is UTC, `monotonic` seconds. `ttl` is for how long the next request
     is to be kept in the provider's cache. `compact_at` is the percentage of a model's window at
     which a conversation is compacted by itself, 0 for never; `keep_warm` is how often in one pause
     a resting one is kept in the provider's cache, 0 for never.
@@ -53,6 +54,7 @@ class Surroundings:
     now_ms: Callable[[], int]
     monotonic: Callable[[], float]
     gone: Callable[[str], Tool | None] = lambda name: None
+    server_of: Callable[[str], str] = lambda name: ""
     ttl: Callable[[], Ttl] = _five_minutes
     compact_at: Callable[[], int] = _never
     keep_warm: Callable[[], int] = _never

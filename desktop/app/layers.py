@@ -37,6 +37,7 @@ from desktop.ui.storage_jobs import StorageJobs
 from desktop.ui.storage_page import StoragePage
 from desktop.ui.tasks import Tasks
 from desktop.ui.theme import Theme
+from desktop.ui.tool_servers_page import ToolServersPage
 from desktop.ui.transcript.highlight import Highlighter
 from desktop.ui.transcript.markdown.renderer import MarkdownRenderer
 from desktop.ui.transcript.pane import TranscriptPane
@@ -204,6 +205,9 @@ class Layers:
             self._preferences,
             self._tasks,
             access_page=access_page,
+            tool_servers_page=ToolServersPage(
+                self._theme(), self._opened().tool_server_list, self._tasks
+            ),
             storage_page=storage_page,
             cache_prices=self._opened().cache_prices,
             parent=parent,

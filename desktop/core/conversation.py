@@ -6,7 +6,7 @@ reload and another process come to the same conclusion (DESIGN.md §5).
 
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
-from typing import cast
+from typing import Any, cast
 
 from desktop.core.chunks import LogChunk, Payload, System, Text, ToolCall, ToolResult
 
@@ -116,6 +116,27 @@ def prompt_of(chunks: Iterable[LogChunk]) -> System | None:
         if isinstance(chunk.data, System) and chunk.data.kind == "prompt":
             found = chunk.data
     return found
+
+
+def tools_of(chunks: Iterable[LogChunk]) -> list[Any]:
+    """The tool set that a model is told: of the `prompt` row, or of the last one after it."""
+    found: list[Any] = []
+    for chunk in chunks:
+        found = tools_told(chunk.data, found)
+    return found
+
+
+def tools_told(payload: Payload, before: list[Any]) -> list[Any]:
+    """The tool set after a row; the one before it where the row says nothing of tools."""
+    if isinstance(payload, System) and payload.kind in ("prompt", "tools"):
+        told = payload.fields.get("tools")
+        return list(told) if isinstance(told, list | tuple) else before
+    return before
+
+
+def is_new_tools(payload: Payload) -> bool:
+    """A tool set that the person chose to pay for: it stands before everything that was said."""
+    return isinstance(payload, System) and payload.kind == "tools"
 
 
 def compaction(text: str, kept: Iterable[LogChunk]) -> System:

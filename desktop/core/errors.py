@@ -75,6 +75,10 @@ class CredentialError(NacreError):
     """A key can't be read, kept, or is not usable; never holds a character of the key."""
 
 
+class ServersFileError(NacreError):
+    """The list of tool servers could not be changed as asked; it is as it was."""
+
+
 class SettingError(NacreError):
     """A setting's value is not usable; names the setting and the range."""
 

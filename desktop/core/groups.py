@@ -14,7 +14,7 @@ from desktop.core.reducer import OpenBlock
 SealedRow = LogChunk | DamagedRow
 
 # Kinds that say nothing to the person, or nothing of their own.
-_SILENT_KINDS = frozenset({"prompt", "fact", "retracted", "tools"})
+_SILENT_KINDS = frozenset({"prompt", "fact", "retracted"})
 
 
 @dataclass(frozen=True, slots=True, eq=False)

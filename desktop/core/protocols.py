@@ -376,5 +376,13 @@ class Commands(Protocol):
         """
         ...
 
+    async def take_tools(self, tab_id: str) -> None:
+        """Has the conversation go on with the tools of the moment; the next message pays for it.
+
+        Durable when it returns; nothing new to tell: a no-op. Raises as `send`, and while a turn
+        runs.
+        """
+        ...
+
 
 Unsubscribe = Callable[[], None]

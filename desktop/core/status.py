@@ -33,6 +33,18 @@ class Compacting:
 
 
 @dataclass(frozen=True, slots=True)
+class NewTools:
+    """What tool servers offer that a conversation was not told: tools by server, sorted.
+
+    Telling it now sends `tokens` anew, for `dollars` (None where a price is unknown).
+    """
+
+    servers: tuple[tuple[str, int], ...]
+    tokens: int = 0
+    dollars: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class TabStatus:
     """One conversation's state. `since` is ms UTC of the running turn's start.
 
@@ -61,3 +73,4 @@ class TabStatus:
     last_outcome: str = ""
     compacting: Compacting | None = None
     ways_on: tuple[Way, ...] = ()
+    new_tools: NewTools | None = None

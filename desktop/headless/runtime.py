@@ -33,6 +33,7 @@ from desktop.core.caching import CachePrices, RequestUsage, Ttl
 from desktop.core.errors import StoreError
 from desktop.core.protocols import Catalogue, Commands, LogReader, Search
 from desktop.core.records import RequestRecord, Snapshot, Storage, Tab, Workspace
+from desktop.core.tool_servers import ToolServerList
 from desktop.core.tools import Scene, Tool
 from desktop.credentials.key_file import KeyFile
 from desktop.credentials.keys import Keys
@@ -60,6 +61,7 @@ from desktop.settings import (
 from desktop.store.log import Log
 from desktop.tools import rules
 from desktop.tools.environment import scrubbed_environment
+from desktop.tools.mcp.listing import ServerList
 from desktop.tools.mcp.servers import ToolServers
 from desktop.tools.registry import Offered, builtin_tools, close_tools
 from desktop.wire.models import ModelTable
@@ -260,6 +262,10 @@ class Runtime:
         await self.commands.send(tab.id, TOUR_QUESTION)
         return tab.id
 
+    @property
+    def tool_server_list(self) -> ToolServerList:
+        return ServerList(self.folder.tool_servers, self.folder.logs, self._tool_servers)
+
     async def connect_tools(self) -> None:
         """Reads which tool servers there are; what they offer is there or comes by itself."""
         await self._tool_servers.look()
@@ -447,6 +453,7 @@ async def _join(
         compact_at=preferred.compact_at,
         keep_warm=preferred.keep_warm,
         gone=tool_servers.gone,
+        server_of=tool_servers.server_of,
     )
     catalogue: Catalogue = log.catalogue
     if not stores.keeps:
@@ -460,6 +467,7 @@ async def _join(
         defaults=preferred.chosen,
         revision=stores.reader.revision,
     )
+    tool_servers.hear(_on_loop(supervisor.look_at_tools))
     return Runtime(
         folder=folder,
         log=log,
@@ -477,6 +485,17 @@ async def _join(
         notice=notice,
         report=report,
     )
+
+
+def _on_loop(call: Callable[[], None]) -> Callable[[], None]:
+    """A call for other threads that is made on this loop; after its end it is dropped."""
+    loop = asyncio.get_running_loop()
+
+    def hand_over() -> None:
+        with suppress(RuntimeError):
+            loop.call_soon_threadsafe(call)
+
+    return hand_over
 
 
 @dataclass(frozen=True, slots=True)

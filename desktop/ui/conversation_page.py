@@ -31,6 +31,7 @@ from desktop.ui.queue_bar import QueueBar
 from desktop.ui.resend_line import ResendLine
 from desktop.ui.tasks import Tasks
 from desktop.ui.theme import Theme
+from desktop.ui.tools_line import ToolsLine
 from desktop.ui.transcript.pane import TranscriptPane
 from desktop.ui.ways_bar import WaysBar
 
@@ -80,6 +81,7 @@ class ConversationPage(QWidget):
         self.finding = Finding(
             tab_id, search=doors.search, tasks=tasks, view=pane.view, bar=self.find_bar
         )
+        self.tools_line = ToolsLine(theme, self)
         self.edit_bar = NoticeBar(
             theme, name="editBar", act=self.tr("Cancel"), closable=False, parent=self
         )
@@ -129,6 +131,7 @@ class ConversationPage(QWidget):
         self.composer.show_choice(status.model, status.effort, status.mode)
         self.composer.show_spent(status.spent)
         self.resend_line.show_spent(status.spent, is_running=status.phase == "running")
+        self.tools_line.show_tools(status.new_tools, is_idle=status.phase == "idle")
         self.refresh_ready()
         self._show_problem(status.problem)
         if status.dangling and status.dangling != self._dangling_shown:
@@ -234,6 +237,9 @@ class ConversationPage(QWidget):
         self.pane.follow()
 
     # -- doing --------------------------------------------------------------------------------
+
+    def _take_tools(self) -> None:
+        self._tasks.start(self._doors.commands.take_tools(self.tab_id), "take the new tools")
 
     async def _keep(self, draft: str) -> None:
         await self._doors.catalogue.save_draft(self.tab_id, draft)
@@ -370,6 +376,7 @@ class ConversationPage(QWidget):
             self.permission_bar,
             self.queue_bar,
             self.archived_bar,
+            self.tools_line,
             self.edit_bar,
             self.composer,
             self.resend_line,
@@ -384,6 +391,7 @@ class ConversationPage(QWidget):
         self.composer.send_wanted.connect(self._send)
         self.composer.stop_wanted.connect(self.escape)
         self.archived_bar.acted.connect(self.unarchive_wanted)
+        self.tools_line.acted.connect(self._take_tools)
         self.composer.recall_wanted.connect(self._recall)
         self.composer.attach_wanted.connect(self.attach_wanted)
         self.composer.draft_changed.connect(self.save_draft)

@@ -1,7 +1,7 @@
 """Settings, drawn from their declarations: one control a setting, a change counts at once.
 
-The page of access is handed in, it stands first; that of storage too, and takes its settings in. A
-bad value is refused in words under its field and changes nothing.
+The pages of access and of tool servers are handed in and stand first; that of storage too, and
+takes its settings in. A bad value is refused in words under its field and changes nothing.
 """
 
 from collections.abc import Callable
@@ -55,6 +55,7 @@ class SettingsDialog(QDialog):
         tasks: Tasks,
         *,
         access_page: QWidget,
+        tool_servers_page: QWidget,
         storage_page: StoragePage,
         cache_prices: Callable[[str], CachePrices | None],
         parent: QWidget | None = None,
@@ -69,14 +70,14 @@ class SettingsDialog(QDialog):
         self._storage_page = storage_page
         self._cache_prices = cache_prices
         self._price_notes: dict[str, QLabel] = {}
-        self._build(access_page)
+        self._build(access_page, tool_servers_page)
         preferences.changed.connect(self._preference_changed)
         wanted = QSize(theme.px(theme.measures.dialog * 5 // 4), theme.px(theme.measures.dialog))
         self.resize(wanted.boundedTo(self.screen().availableSize() * 0.9))
 
     # -- building -----------------------------------------------------------------------------
 
-    def _build(self, access_page: QWidget) -> None:
+    def _build(self, access_page: QWidget, tool_servers_page: QWidget) -> None:
         theme = self._theme
         outer = QVBoxLayout(self)
         outer.setContentsMargins(theme.space_12, theme.space_12, theme.space_12, theme.space_12)
@@ -88,6 +89,7 @@ class SettingsDialog(QDialog):
         self._pages = QStackedWidget(self)
         self._sections.currentRowChanged.connect(self._pages.setCurrentIndex)
         self._add_page(self.tr("Access"), access_page)
+        self._add_page(self.tr("Tool servers"), tool_servers_page)
         for section in dict.fromkeys(setting.section for setting in SETTINGS):
             page = self._storage_page if section == "Storage" else QWidget(self)
             form = self._storage_page.form if section == "Storage" else self._form(page)

@@ -57,6 +57,10 @@ QFrame[notice="true"] {{ background: {colours.user}; border: none;
 QLineEdit {{ background: {colours.surface}; border: {line};
   border-radius: {measures.radius}px; padding: {theme.space_4}px {theme.space_8}px;
   min-height: {measures.hit - 10}px; }}
+#serverFormCommand, #textBoxText {{ background: {colours.surface}; border: {line};
+  border-radius: {measures.radius}px; }}
+#serverFormCommand:focus, #textBoxText:focus {{
+  border: {measures.focus_ring}px solid {colours.accent}; }}
 QLineEdit:focus {{ border: {measures.focus_ring}px solid {colours.accent}; }}
 QDialogButtonBox {{ dialogbuttonbox-buttons-have-icons: 0; }}
 QSplitter::handle {{ background: {colours.border}; }}

@@ -19,6 +19,7 @@ from desktop.core.chunks import (
     ToolCall,
     ToolResult,
 )
+from desktop.core.conversation import is_new_tools
 from desktop.wire import blocks
 from desktop.wire.blocks import Block
 
@@ -67,6 +68,8 @@ class Fold:
             case ToolResult():
                 _answer(exchanges, row.data)
                 exchanges[-1].closed = True
+            case System() if is_new_tools(row.data):
+                self._drop_thinking()
             case System():
                 text = row.data.text if row.data.kind in ("fact", "compaction") else ""
                 if text.strip():
@@ -81,6 +84,12 @@ class Fold:
                 _say(exchanges[-1], row, self._stamp, self._ids)
             case _:
                 pass
+
+    def _drop_thinking(self) -> None:
+        """Other tools stand before all that was said, and thinking is bound to the bytes that were
+        before it: a provider refuses it behind others (API V34, V38)."""
+        for exchange in self.exchanges:
+            exchange.said = [one for one in exchange.said if not blocks.is_thinking(one)]
 
 
 def messages_of(

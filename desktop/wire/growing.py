@@ -2,14 +2,20 @@
 
 The bytes are those of `serialise(build(…))`, always (a property test compares them): messages that
 no later row can change are kept as bytes, the rest is folded anew. A row that does change earlier
-ones (`retracted`) starts from nothing. For one thread.
+ones (`retracted`, `tools`) starts from nothing. For one thread.
 """
 
 from collections.abc import Sequence
 from typing import Any
 
 from desktop.core.chunks import LogChunk, Stamp, System, ToolCall
-from desktop.core.conversation import is_compaction, kept_by, retracted_ids
+from desktop.core.conversation import (
+    is_compaction,
+    is_new_tools,
+    kept_by,
+    retracted_ids,
+    tools_told,
+)
 from desktop.core.model import RequestOptions
 from desktop.wire import blocks, breakpoints
 from desktop.wire.difference import (
@@ -70,7 +76,7 @@ class GrowingRequest:
             self._for = (told, stamp)
             self._start(stamp)
         new = list(rows[self._taken :])
-        if retracted_ids(new):
+        if retracted_ids(new) or any(is_new_tools(row.data) for row in new):
             self._start(stamp)
             self._gone = retracted_ids(rows)
             new = list(rows)
@@ -111,8 +117,7 @@ class GrowingRequest:
         if isinstance(row.data, System):
             if row.data.kind == "prompt":
                 self._prompt = row.data
-            if row.data.kind in ("prompt", "tools"):
-                self._tools = list(row.data.fields.get("tools", self._tools))
+            self._tools = tools_told(row.data, self._tools)
             if row.data.kind == "compaction":
                 self._refold(stamp)
         self._fold.add(row)

@@ -5,11 +5,11 @@ block by block (DESIGN §6, SPEC C02).
 """
 
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from desktop.core.chunks import LogChunk, Stamp, System
-from desktop.core.conversation import prompt_of, retracted_ids, told
+from desktop.core.conversation import prompt_of, retracted_ids, told, tools_of
 from desktop.core.model import RequestOptions
 from desktop.wire import blocks, breakpoints
 from desktop.wire.fold import Fold, messages_of
@@ -28,7 +28,7 @@ def build(
     """
     gone = retracted_ids(chunks)
     rows = [row for row in chunks if row.id not in gone]
-    body = head_of(models, options, prompt_of(rows), _tools(rows))
+    body = head_of(models, options, prompt_of(rows), tools_of(rows))
     folded = Fold(stamp)
     for row in told(rows):
         folded.add(row)
@@ -78,12 +78,3 @@ def _settings(model: KnownModel | None, options: RequestOptions) -> dict[str, An
     if options.asks_why and model.caches:
         settings["diagnostics"] = {"previous_message_id": options.previous_message_id or None}
     return settings
-
-
-def _tools(rows: Iterable[LogChunk]) -> list[Any]:
-    """The tool set of the prompt row, or of the last row that replaced it."""
-    found: list[Any] = []
-    for row in rows:
-        if isinstance(row.data, System) and row.data.kind in ("prompt", "tools"):
-            found = list(row.data.fields.get("tools", found))
-    return found

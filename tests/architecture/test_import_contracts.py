@@ -45,6 +45,7 @@ ALLOWED = {
     "tools/fine.py": "import pathspec",
     "tools/mcp/__init__.py": "",
     "tools/mcp/link.py": "import mcp, mcp_types, anyio",
+    "tools/mcp/writing.py": "import filelock",
     "paths.py": "import platformdirs",
 }
 

@@ -2,11 +2,13 @@
 
 The whole program without its window, on a real database, over HTTP to the strict stand-in for the
 provider, whose cache keeps the account. Rows that a later part of the program brings (compaction,
-tool servers, subagents) are not here yet.
+subagents) are not here yet.
 """
 
 import asyncio
+import json
 import os
+import sys
 import tempfile
 import time
 from collections.abc import Awaitable, Callable, Generator, Iterable, Iterator
@@ -29,6 +31,7 @@ from tests.fakes.messages_api import Block, MessagesServer, Reply, reply, text, 
 GOAL = 1.01
 FIRST_REQUEST = 3_500  # tokens, as bytes / 4
 FILES = 150
+PLAIN_SERVER = Path(__file__).parents[1] / "fakes" / "plain_tool_server.py"
 WORDS = "lorem ipsum dolor sit amet consectetur " * 12
 # 26 hours apart: whatever the time is, another day.
 EARLIER, LATER = "Etc/GMT+12", "Etc/GMT-14"
@@ -164,6 +167,7 @@ def _rows() -> list[Row]:
         Row("another_day_and_git_state", (*_reads(1), *_answers(4)), _another_day),
         Row("fork_at_the_middle", _answers(8), _fork),
         Row("edit_of_the_last_prompt", _answers(6), _edit),
+        Row("late_tool_server", _answers(5), _late_tool_server),
     ]
 
 
@@ -273,6 +277,24 @@ async def _edit(work: Work) -> None:
     work.tab_id = await work.runtime.commands.edit(work.tab_id, last.id, "asked otherwise")
     await work.runtime.until_idle()
     await work.turn("and on")
+
+
+async def _late_tool_server(work: Work) -> None:
+    """It connects after the first turn; the conversation goes on without it."""
+    await work.turn("before")
+    entry = {"command": sys.executable, "args": [str(PLAIN_SERVER), "ok"]}
+    file = work.home.data / "mcp.json"
+    file.write_text(json.dumps({"mcpServers": {"late": entry}}), "utf-8")
+    await work.runtime.connect_tools()
+    async with asyncio.timeout(60):
+        while work.runtime.commands.status(work.tab_id).new_tools is None:  # noqa: ASYNC110
+            await asyncio.sleep(0.05)
+    for at in range(4):
+        await work.turn(f"behind it, {at}")
+    assert all(
+        len(one.json["tools"]) == len(work.server.requests[0].json["tools"])
+        for one in work.server.requests
+    )
 
 
 class _Called:

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 FAULT = sys.argv[1]
+WAITING: list[tuple[object, dict[str, Any]]] = []
 
 ECHO = {
     "name": "echo",
@@ -94,6 +95,23 @@ def call(id_: object, params: dict[str, Any]) -> None:
             line = json.dumps({"jsonrpc": "2.0", "id": id_, "result": result})
             sys.stdout.buffer.write(line.encode().replace(b"HERE", b"\xff\xfe") + b"\n")
             sys.stdout.flush()
+            return
+        case "pieces":  # one message in many writes
+            line = json.dumps({"jsonrpc": "2.0", "id": id_, "result": result}).encode() + b"\n"
+            for at in range(0, len(line), 7):
+                os.write(1, line[at : at + 7])
+                time.sleep(0.001)
+            return
+        case "at-once":  # three messages in one write, one of them twice
+            line = json.dumps({"jsonrpc": "2.0", "id": id_, "result": result})
+            about = {"method": "notifications/message", "params": {"level": "info", "data": "x"}}
+            os.write(1, f"{json.dumps({'jsonrpc': '2.0', **about})}\n{line}\n{line}\n".encode())
+            return
+        case "late":  # the first call is answered with the second
+            WAITING.append((id_, result))
+            if len(WAITING) > 1:
+                for waiting_id, waited in WAITING:
+                    say({"id": waiting_id, "result": waited})
             return
         case "grows":
             Path(sys.argv[2]).touch()

@@ -44,12 +44,14 @@ class Entry:
 class Config:
     """What a file says: the entries that can be used, and a sentence about each that can't.
 
-    `is_read` is False where the file as a whole could not be understood.
+    `is_read` is False where the file as a whole could not be understood. `broken` says of the bad
+    entries by name what is wrong with each, as the end of a sentence.
     """
 
     entries: tuple[Entry, ...] = ()
     problems: tuple[str, ...] = ()
     is_read: bool = True
+    broken: Mapping[str, str] = field(default_factory=dict[str, str])
 
 
 class _Bad(ValueError):
@@ -94,14 +96,16 @@ def _unread(problem: str) -> Config:
 
 def _entries(servers: Mapping[str, Any], path: Path) -> Config:
     entries: list[Entry] = []
+    broken: dict[str, str] = {}
     problems: list[str] = []
     for name, value in servers.items():
         try:
             entries.append(_entry(name, value))
         except _Bad as error:
+            broken[name] = str(error)
             shown = name if len(name) <= _LONGEST_NAME else f"{name[:_LONGEST_NAME]}…"
             problems.append(f"The tool server “{shown}” in {path} is not used: {error}.")
-    return Config(tuple(entries), tuple(problems))
+    return Config(tuple(entries), tuple(problems), broken=broken)
 
 
 def _entry(name: str, value: object) -> Entry:

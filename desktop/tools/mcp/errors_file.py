@@ -10,12 +10,39 @@ from desktop.tools.output import plain
 
 MOST_BYTES = 1_000_000
 _LAST_BYTES = 2_000
+_LAST_LINES = 5
+_LONGEST_LINE = 300
 
 
 def file_for(logs: Path, server: str) -> Path:
     """The file of a server; another one for each name, whatever the file system takes for alike."""
     mark = hashlib.sha256(server.encode("utf-8", "replace")).hexdigest()[:8]
     return logs / f"tool-server-{re.sub(r'[^A-Za-z0-9_-]+', '_', server)[:40]}-{mark}.log"
+
+
+def size_of(path: Path) -> int:
+    """Where the next words will stand."""
+    try:
+        return path.stat().st_size
+    except OSError:
+        return 0
+
+
+def newest(path: Path, most: int, *, since: int = 0) -> str:
+    """The newest `most` bytes, none from before `since` unless the file was begun anew."""
+    try:
+        with path.open("rb") as file:
+            size = file.seek(0, os.SEEK_END)
+            file.seek(max(size - most, since if since <= size else 0))
+            return plain(file.read(most))
+    except OSError:
+        return ""
+
+
+def last_lines(path: Path, *, since: int = 0) -> tuple[str, ...]:
+    """The last things that were said, for a person."""
+    lines = [line.strip() for line in newest(path, _LAST_BYTES, since=since).splitlines()]
+    return tuple(line[:_LONGEST_LINE] for line in lines if line)[-_LAST_LINES:]
 
 
 class ErrorsFile:

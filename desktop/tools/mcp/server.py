@@ -42,10 +42,12 @@ Connect = Callable[[Entry, Callable[[], None]], AbstractAsyncContextManager[Conn
 
 @dataclass(frozen=True, slots=True)
 class State:
-    """How a server is doing; `why` says what stands in the way (empty when nothing does)."""
+    """How a server is doing; `why` says what stands in the way (empty when nothing does), `said`
+    are the last lines of its error output since it was started."""
 
     phase: Phase
     why: str = ""
+    said: tuple[str, ...] = ()
 
 
 class Server:

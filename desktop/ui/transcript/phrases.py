@@ -222,6 +222,8 @@ def notice(data: System) -> str:
             )
         case "compaction":
             return say("Compacted: the agent goes on with a summary; everything stays here to read")
+        case "tools":
+            return say("From here on with the tools that are there now")
         case "rewrite":
             return data.text or say("A part was left out because the provider refused it")
         case _:

@@ -15,7 +15,7 @@ from tests.fakes.sim import models as provider_models
 from tests.fakes.sim import prefix, rules
 from tests.fakes.sim.rules import envelope
 from tests.fakes.sim.rules.envelope import Terms
-from tests.unit.wire.rows_of import ME, MODELS, Log, reloaded
+from tests.unit.wire.rows_of import ME, MODELS, TOOLS, Log, reloaded
 
 TERMS = Terms("2026-10-21", frozenset())
 WORDS = st.text(max_size=8) | st.sampled_from(["", " \n", "ok \ud83d", "plain"])
@@ -57,6 +57,12 @@ ROWS = st.one_of(
     st.tuples(
         st.just("system"),
         st.builds(System, st.sampled_from(["fact", "notice", "turn_end", "compaction"]), WORDS),
+    ),
+    st.tuples(
+        st.just("system"),
+        st.builds(
+            lambda count: System("tools", fields={"tools": TOOLS[:count]}), st.integers(0, 2)
+        ),
     ),
 )
 

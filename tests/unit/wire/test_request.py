@@ -367,6 +367,26 @@ def test_a_new_tool_set_replaces_that_of_the_prompt():
     assert [tool["name"] for tool in log.body()["tools"]] == ["list_dir"]
 
 
+def test_v38_thinking_that_was_bound_to_other_tools_is_left_out_behind_new_ones():
+    log = Log()
+    log.prompt()
+    log.user("Hi")
+    log.thinks("bound to two tools")
+    log.says("Hello")
+    log.user("And?")
+    log.add("system", System("tools", "", {"tools": TOOLS[:1]}))
+    log.turn = "t2"
+    log.thinks("bound to one tool")
+    log.says("Well.")
+    said_blocks = [
+        block["type"]
+        for message in log.body()["messages"]
+        if message["role"] == "assistant"
+        for block in message["content"]
+    ]
+    assert said_blocks == ["text", "thinking", "text"]
+
+
 def test_attached_files_become_texts_under_a_line_that_names_them():
     log = Log()
     files = ({"name": "a.txt", "mediaType": "text/plain", "text": "alpha"}, {"name": "p.png"})

@@ -8,6 +8,7 @@ import subprocess
 import sys
 import threading
 import time
+from dataclasses import replace
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -206,12 +207,15 @@ def test_a_server_that_does_not_start_is_named_with_its_last_words(opened: Open)
         ("bytes", "it is HERE", "it is \ufffd\ufffd"),
         ("floods", "a", "a"),
         ("loops", "a", "a"),
+        ("pieces", "a\u00e9" * 500, "a\u00e9" * 500),
+        ("at-once", "a", "a"),
     ],
 )
 def test_faults_that_do_no_harm(
     opened: Open, tmp_path: Path, fault: str, sent: str, wanted: str
 ) -> None:
-    """FIELD F-T07: a banner, odd answers and ids, CRLF, invalid UTF-8, a flood, looping pages."""
+    """FIELD F-T07: a banner, odd answers and ids, CRLF, invalid UTF-8, a flood, looping pages, a
+    message in pieces, several in one, an answer twice."""
 
     async def act() -> None:
         async with opened({"odd": plain(fault)}) as servers:
@@ -238,7 +242,6 @@ def test_an_answer_of_20_mb_in_one_line_is_kept_beside_its_head_and_tail(opened:
 
 def test_a_call_without_an_answer_ends_at_its_limit_and_can_be_stopped(opened: Open) -> None:
     """FIELD F-T07."""
-    from dataclasses import replace
 
     async def act() -> None:
         async with opened({"mute": plain("mute")}) as servers:
@@ -252,6 +255,24 @@ def test_a_call_without_an_answer_ends_at_its_limit_and_can_be_stopped(opened: O
             servers.scene = replace(servers.scene, time_limit=0.2)
             with pytest.raises(ToolFailed, match=r"did not answer within 0\.2 seconds"):
                 await servers.use("mcp__mute__echo", text="a")
+
+    play(act)
+
+
+def test_an_answer_after_the_limit_is_dropped_and_the_next_call_gets_its_own(
+    opened: Open,
+) -> None:
+    """FIELD F-T07."""
+
+    async def act() -> None:
+        async with opened({"late": plain("late")}) as servers:
+            await servers.until_offered("mcp__late__echo")
+            patient = servers.scene
+            servers.scene = replace(patient, time_limit=0.2)
+            with pytest.raises(ToolFailed, match="did not answer"):
+                await servers.use("mcp__late__echo", text="first")
+            servers.scene = patient
+            assert (await servers.use("mcp__late__echo", text="second")).text == "second"
 
     play(act)
 
