@@ -20,6 +20,7 @@ from desktop.headless.looking import resolve_tab
 from desktop.headless.opening import now_ms, prepared
 from desktop.headless.printing import printable, printer_for
 from desktop.headless.runtime import Runtime, start
+from desktop.headless.sandboxing import confinement_report
 
 _LOG = logging.getLogger(__name__)
 DONE, FAILED, BAD_USE, NO_CREDENTIAL = 0, 1, 2, 3
@@ -77,6 +78,7 @@ def doctor(data_dir: str | None, *, as_json: bool) -> int:
             "server": state.base_url or "the provider's own",
             "keyring": state.keyring or "not asked",
             "keyFile": state.key_file or "none",
+            "sandbox": confinement_report(await runtime.confinement()),
             "log": log,
         }
         if as_json:
