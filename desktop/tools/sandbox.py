@@ -25,7 +25,7 @@ PROBE_SECONDS = 10.0
 # What begins a line of bubblewrap's own; a command can print it too, which makes it no more than
 # a command that failed.
 WORD = "bwrap: "
-_FRESH = ("/tmp", "/var/tmp", "/run")  # noqa: S108 (hidden from the command, not used)
+_FRESH = ("/tmp", "/var/tmp", "/run")
 # What a shell or a desktop runs at its next start, where a whole home is the workspace.
 _START_UP = (
     ".bashrc",

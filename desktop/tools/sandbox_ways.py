@@ -1,6 +1,5 @@
 """What a person can do where there is no sandbox, for the distribution that runs here."""
 
-from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
 
@@ -48,10 +47,8 @@ def way_out(trouble: str, *, release: str | None = None, knobs: Path = _KNOBS) -
 
 def _names(release: str) -> list[str]:
     """The distribution and those it is like, nearest first."""
-    told: Mapping[str, str] = dict(
-        (name, value.strip("\"'"))
-        for name, _, value in (line.partition("=") for line in release.splitlines())
-    )
+    lines = (line.partition("=") for line in release.splitlines())
+    told = {name: value.strip("\"'") for name, _, value in lines}
     return [*told.get("ID", "").lower().split(), *told.get("ID_LIKE", "").lower().split()]
 
 
