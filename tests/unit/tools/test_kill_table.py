@@ -86,12 +86,10 @@ def test_u32_a_command_that_takes_over_the_sandboxs_first_process_ends_all_the_s
     wipe = (
         "import re; m=[l for l in open('/proc/1/maps') if '[stack]' in l][0].split('-');"
         "a=int(m[0],16); b=int(m[1].split()[0],16); f=open('/proc/1/mem','r+b',0); f.seek(a);"
-        "d=f.read(b-a); i=d.find(b'NACRE_COMMAND='); f.seek(a+i); f.write(b'x'*60); print('wiped')"
+        "d=f.read(b-a); i=d.rfind(b'NACRE_COMMAND='); f.seek(a+i); f.write(b'x'*60); print('wiped')"
     )
-    command = (
-        f'python3 -c "{wipe}"; '
-        f"setsid env -i /bin/bash -c 'exec -a {tag} sleep 600' & exec -a {tag} sleep 600"
-    )
+    away = f"setsid env -i /bin/bash -c 'exec -a {tag} sleep 600' &"
+    command = f'{away} sleep 0.3; python3 -c "{wipe}"; exec -a {tag} sleep 600'
     with desk.start(command) as nacre:
         assert nacre.stdout is not None
         said = json.loads(nacre.stdout.readline()).get("live", "")
