@@ -10,6 +10,7 @@ from functools import partial
 
 from PySide6.QtWidgets import QDialog, QWidget
 
+from desktop.credentials.closed_process import close_this_process
 from desktop.diagnostics import Hooks, LogFile, Redaction, program_version
 from desktop.headless.backups import Around, Backups
 from desktop.headless.opening import now_ms
@@ -83,6 +84,7 @@ class Layers:
 
     async def open(self) -> Runtime:
         """Makes the folder ready and opens what lies in it. Raises NacreError."""
+        close_this_process()
         for notice in await asyncio.to_thread(self._prepare):
             self._stand(notice, notice, "")
         self._runtime = await start(

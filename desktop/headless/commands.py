@@ -14,6 +14,7 @@ from desktop import paths, settings
 from desktop.core import backups
 from desktop.core.errors import ModelUnavailable, NacreError
 from desktop.core.protocols import Catalogue
+from desktop.credentials.closed_process import close_this_process
 from desktop.diagnostics import LogFile, Redaction, environment_report, in_words
 from desktop.headless.credential import have_key
 from desktop.headless.looking import resolve_tab
@@ -103,6 +104,7 @@ async def _doubt_backup(runtime: Runtime) -> None:
 def _with_runtime(
     data_dir: str | None, work: Callable[[Runtime], Awaitable[int]], *, store: str | None = None
 ) -> int:
+    close_this_process()
     choice = paths.choose(data_dir)
     redaction = Redaction()
     for notice in (*choice.notices, *prepared(choice.folder)):

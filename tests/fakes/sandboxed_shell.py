@@ -2,8 +2,9 @@
 
 `sandboxed_shell.py SOURCE WORKSPACE PLAN`: SOURCE is where the package `desktop` lies (another user
 may not be able to read the checkout), PLAN is JSON: `commands`, and perhaps `timeout`, `memory`,
-`stop` (at the first word that a command says), `private` (folders to hide). A line of JSON for each
-outcome, and one for each piece of live output.
+`stop` (at the first word that a command says), `private` (folders to hide), `bare` (no sandbox). A
+line of JSON for each outcome, and one for each piece of live output. It is closed to others as
+Nacre is.
 """
 
 import asyncio
@@ -16,6 +17,7 @@ from typing import Any
 sys.path.insert(0, sys.argv[1])
 
 from desktop.core.tools import Scene, Stopped, ToolOutcome
+from desktop.credentials.closed_process import close_this_process
 from desktop.tools.builtin.shell import Shell
 from desktop.tools.environment import scrubbed_environment
 from desktop.tools.sandbox import Sandbox
@@ -23,7 +25,8 @@ from desktop.tools.sandbox import Sandbox
 
 async def play(workspace: Path, plan: dict[str, Any]) -> None:
     private = tuple(Path(one) for one in plan.get("private", ()))
-    shell = Shell(Sandbox(environment=os.environ, private=lambda: private))
+    find = (lambda: None) if plan.get("bare") else None
+    shell = Shell(Sandbox(environment=os.environ, private=lambda: private, find=find))
     scene = Scene(
         workspace,
         workspace.parent / "spool",
@@ -57,4 +60,5 @@ async def told(running: "asyncio.Future[ToolOutcome]") -> dict[str, Any]:
     return {"text": outcome.text, "isError": outcome.is_error, **(outcome.shell or {})}
 
 
+close_this_process()
 asyncio.run(play(Path(sys.argv[2]), json.loads(sys.argv[3])))

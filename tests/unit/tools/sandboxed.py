@@ -1,4 +1,4 @@
-"""The shell in a real sandbox, in a process of its own, as the one who runs the suite or another."""
+"""The shell in a real sandbox, in a process of its own, as whoever runs the suite or as another."""
 
 import json
 import os
@@ -54,7 +54,9 @@ def a_user(name: str) -> Generator[User]:
         source.chmod(0o755)
         for part in ("core", "tools"):
             shutil.copytree(ROOT / "desktop" / part, source / "desktop" / part)
-        shutil.copy(ROOT / "desktop" / "__init__.py", source / "desktop")
+        (source / "desktop" / "credentials").mkdir()
+        for file in ("__init__.py", "credentials/__init__.py", "credentials/closed_process.py"):
+            shutil.copy(ROOT / "desktop" / file, source / "desktop" / file)
         player = Path(shutil.copy(PLAYER, source))
         for python in (sys.executable, "/usr/bin/python3"):
             try:
