@@ -59,6 +59,7 @@ from desktop.settings import (
 from desktop.store.log import Log
 from desktop.tools import rules
 from desktop.tools.environment import scrubbed_environment
+from desktop.tools.mcp.enclosure import Enclosure
 from desktop.tools.mcp.servers import ToolServers
 from desktop.tools.registry import Offered, builtin_tools, close_tools
 from desktop.tools.sandbox import Sandbox
@@ -415,6 +416,7 @@ async def _join(
         environment=environment,
         version=program_version(),
         report=report,
+        enclosure=Enclosure(sandbox, folder.tool_server_folders, report),
     )
     tariff = Tariff(
         usage=usage_of,

@@ -10,7 +10,7 @@ from desktop.tools.sandbox_root import Root, read_root
 
 @dataclass(frozen=True, slots=True)
 class Launch:
-    """How something is started: its words, its environment, its folder.
+    """How something is started: its words, its environment, its folder (None: Nacre's own).
 
     `report_at` is where among the words of bubblewrap it is told to report its first process;
     None where there is no sandbox.
@@ -18,7 +18,7 @@ class Launch:
 
     argv: tuple[str, ...]
     environment: Mapping[str, str]
-    folder: Path
+    folder: Path | None
     report_at: int | None = None
 
     def reporting_to(self, descriptor: int) -> tuple[str, ...]:
