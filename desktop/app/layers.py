@@ -32,6 +32,7 @@ from desktop.ui.doors import Doors, StorageDoors
 from desktop.ui.help_boxes import show_about, show_shortcuts
 from desktop.ui.main_window import MainWindow
 from desktop.ui.preferences import LivePreferences
+from desktop.ui.sandbox_note import SandboxNote
 from desktop.ui.settings_dialog import SettingsDialog
 from desktop.ui.sidebar_list import ConversationList
 from desktop.ui.storage_jobs import StorageJobs
@@ -206,6 +207,7 @@ class Layers:
             self._tasks,
             access_page=access_page,
             storage_page=storage_page,
+            sandbox_note=SandboxNote(self._opened().confinement, self._tasks),
             parent=parent,
         )
 

@@ -94,6 +94,8 @@ class PermissionBar(QFrame):
         self._mark_diff(act.detail_kind == "diff")
         self._fit_detail()
         self._where.setText(self._facts(question))
+        self._where.setToolTip(act.caution)
+        self._where.setAccessibleDescription(act.caution)
         self._rule_row.hide()
         self._why.clear()
         self._deny_row.hide()
@@ -114,6 +116,10 @@ class PermissionBar(QFrame):
             )
         if act.outside:
             facts.append(self.tr("outside the conversation's folder"))
+        if act.confined:
+            facts.append(self.tr("in a sandbox"))
+        elif act.caution:
+            facts.append(self.tr("without a sandbox"))
         if act.kind == "execute":
             facts.append(
                 self.tr("may write {places}").format(

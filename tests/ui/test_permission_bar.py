@@ -1,8 +1,10 @@
 """The question before an act (SPEC U30, U31; LOOK.md "Asking for permission")."""
 
+from dataclasses import replace
+
 import pytest
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QPlainTextEdit, QPushButton
+from PySide6.QtWidgets import QLabel, QPlainTextEdit, QPushButton
 from pytestqt.qtbot import QtBot
 
 from desktop.core.permissions import Act, Answer, Question
@@ -117,3 +119,23 @@ def test_the_next_question_gets_a_half_second_of_its_own(bar: PermissionBar, qtb
     bar.show_questions([question("q2")])
     qtbot.keyClick(bar, Qt.Key.Key_1)
     assert [id_ for id_, _ in given] == ["q1"]
+
+
+def test_it_says_where_a_command_would_run_and_what_it_could_do(bar: PermissionBar) -> None:
+    """PLATFORM.md §4.3.6"""
+    act = Act("shell", "execute", "Run a command", "ls", "command", where="/w", writes=("/w",))
+    cases = [
+        (replace(act, confined=True), "in /w · in a sandbox · may write /w · no network"),
+        (
+            replace(act, confined=True, network=True),
+            "in /w · in a sandbox · may write /w · may use the network",
+        ),
+        (
+            replace(act, writes=("",), network=True, caution="There is none."),
+            "in /w · without a sandbox · may write anywhere you can · may use the network",
+        ),
+    ]
+    for number, (one, said) in enumerate(cases):
+        bar.show_questions([Question(f"q{number}", "tab", "call", one, 0)])
+        (label,) = [each for each in bar.findChildren(QLabel) if each.text() == said]
+        assert label.toolTip() == one.caution
