@@ -193,6 +193,13 @@ class Sandbox:
         return Confinement(False, why, way_out(trouble))
 
 
+def writable(workspace: Path) -> tuple[Path, ...]:
+    """What a command there can write: the workspace, and its repository where that is elsewhere."""
+    real = Path(os.path.realpath(workspace))
+    others = (one for one in git_places(real).writable if real not in one.parents)
+    return (real, *(one for one in others if one.parent.name != "worktrees"))
+
+
 def find_program(path: str) -> str | None:
     """bubblewrap on a search path, but only one that belongs to the system."""
     found = shutil.which("bwrap", path=path or os.defpath)

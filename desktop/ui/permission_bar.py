@@ -128,8 +128,16 @@ class PermissionBar(QFrame):
                 if any(act.writes)
                 else self.tr("may write anywhere you can")
             )
-            facts.append(self.tr("may use the network") if act.network else self.tr("no network"))
+            facts.append(self._network_words(confined=act.confined, network=act.network))
         return " · ".join(facts)
+
+    def _network_words(self, *, confined: bool, network: bool) -> str:
+        """Who has the network reaches what listens on this computer too, the display included."""
+        if not network:
+            return self.tr("no network")
+        if confined:
+            return self.tr("may use the network and what listens on this computer")
+        return self.tr("may use the network")
 
     def _end_guard(self) -> None:
         if self._question is None:

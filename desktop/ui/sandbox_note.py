@@ -54,8 +54,8 @@ class SandboxNote(QLabel):
             )
         words = [
             self.tr(
-                "Commands run without a sandbox, so each one is asked for, unless you have chosen to"
-                " run commands without asking."
+                "Commands run without a sandbox, so each one is asked for, unless you have chosen"
+                " to run commands without asking."
             ),
             confinement.why,
             confinement.way_out,

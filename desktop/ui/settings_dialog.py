@@ -1,8 +1,8 @@
 """Settings, drawn from their declarations: one control a setting, a change counts at once.
 
-The page of access is handed in, it stands first; that of storage too, and takes its settings in; and
-the note about the sandbox, which stands over the settings of the tools. A bad value is refused in
-words under its field and changes nothing.
+The page of access is handed in, it stands first; that of storage too, and takes its settings in;
+and the note about the sandbox, which stands over the settings of the tools. A bad value is refused
+in words under its field and changes nothing.
 """
 
 from typing import cast

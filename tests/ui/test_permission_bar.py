@@ -128,7 +128,8 @@ def test_it_says_where_a_command_would_run_and_what_it_could_do(bar: PermissionB
         (replace(act, confined=True), "in /w · in a sandbox · may write /w · no network"),
         (
             replace(act, confined=True, network=True),
-            "in /w · in a sandbox · may write /w · may use the network",
+            "in /w · in a sandbox · may write /w"
+            " · may use the network and what listens on this computer",
         ),
         (
             replace(act, writes=("",), network=True, caution="There is none."),

@@ -18,8 +18,8 @@ from tests.ui.conftest import until
         (Confinement(True), "Commands run in a sandbox: they can write"),
         (
             Confinement(False, "It is not installed.", "Install it: sudo apt install bubblewrap"),
-            "Commands run without a sandbox, so each one is asked for, unless you have chosen to run "
-            "commands without asking. It is not installed. "
+            "Commands run without a sandbox, so each one is asked for, unless you have chosen to "
+            "run commands without asking. It is not installed. "
             "Install it: sudo apt install bubblewrap",
         ),
     ],

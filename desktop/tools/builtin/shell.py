@@ -17,9 +17,9 @@ from desktop.tools import commands
 from desktop.tools.launching import Launch
 from desktop.tools.limits import limited
 from desktop.tools.output import Drain, Kept
-from desktop.tools.places import find, workspace_gone
+from desktop.tools.places import find, show, workspace_gone
 from desktop.tools.processes import Command, Ended, Family
-from desktop.tools.sandbox import Sandbox
+from desktop.tools.sandbox import Sandbox, writable
 from desktop.tools.sandbox_words import hint
 from desktop.tools.threads import read_off_loop, write_off_loop
 
@@ -81,6 +81,7 @@ class Shell:
         )
         confinement = await self._confinement()
         confined = confinement.is_sandboxed
+        writes = await read_off_loop(lambda _: writable(place.real)) if confined else ()
         return Act(
             tool=_SPEC.name,
             kind="execute",
@@ -88,7 +89,7 @@ class Shell:
             detail=command,
             detail_kind="command",
             where=place.shown,
-            writes=(place.shown,) if confined else ("",),
+            writes=tuple(show(str(one)) for one in writes) if confined else ("",),
             network=wants_network or not confined,
             confined=confined,
             caution=" ".join(one for one in (confinement.why, confinement.way_out) if one),

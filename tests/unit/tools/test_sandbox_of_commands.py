@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from desktop.tools.sandbox import writable
 from tests.unit.tools.sandboxed import Desk, a_desk
 
 if sys.platform != "linux":
@@ -149,6 +150,8 @@ def test_a_linked_working_tree_can_commit_and_not_reach_the_hooks(desk: Desk) ->
     subprocess.run([*git, "commit", "-qm", "first", "--allow-empty"], check=True)
     desk.workspace.rmdir()
     subprocess.run([*git, "worktree", "add", "-q", str(desk.workspace)], check=True)
+    # What the question names is what can be written.
+    assert writable(desk.workspace) == (desk.workspace, main / ".git")
     hook = HOOK.format("$(git rev-parse --git-common-dir)")
     text = desk.text(
         f"{hook}; echo {main} > $(git rev-parse --git-dir)/commondir; "
