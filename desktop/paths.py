@@ -97,6 +97,11 @@ class DataFolder:
         return self.root / "tool-servers.json"
 
     @property
+    def tool_server_folders(self) -> Path:
+        """What each tool server can write in its sandbox; made with the first one."""
+        return self.root / "tool-servers"
+
+    @property
     def window_cache(self) -> Path:
         """Geometry and theme for the first paint; may be deleted at any time."""
         return self.root / "window.json"

@@ -238,6 +238,18 @@ SHELL_TIME_LIMIT: Setting[int] = Setting(
     maximum=600,
     unit="s",
 )
+SHELL_MEMORY_LIMIT: Setting[int] = Setting(
+    "tools.shell_memory_limit",
+    "int",
+    4096,
+    "Tools",
+    "Memory limit for commands",
+    "What each process of a command may reserve. Java and large builds may need more. 0 sets no "
+    "limit. It works on Linux.",
+    minimum=0,
+    maximum=4194304,
+    unit="MB",
+)
 TOOL_OUTPUT_LIMIT: Setting[int] = Setting(
     "tools.output_limit",
     "int",
@@ -298,6 +310,7 @@ SETTINGS: tuple[AnySetting, ...] = (
     SHOW_THINKING,
     SEND_KEY,
     SHELL_TIME_LIMIT,
+    SHELL_MEMORY_LIMIT,
     TOOL_OUTPUT_LIMIT,
     BACKUP_INTERVAL,
     BACKUP_KEEP,

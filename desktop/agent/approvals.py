@@ -50,7 +50,10 @@ class _Open:
 
 
 class Approvals:
-    """The open questions of all conversations, oldest first."""
+    """The open questions of all conversations, oldest first.
+
+    `caution` hears of an act that runs unasked though it has something to be said about it.
+    """
 
     def __init__(
         self,
@@ -59,11 +62,13 @@ class Approvals:
         has_person: bool,
         new_id: Callable[[], str],
         now_ms: Callable[[], int],
+        caution: Callable[[Act], None] = lambda act: None,
     ) -> None:
         self._rules = rules
         self.has_person = has_person
         self._new_id = new_id
         self._now_ms = now_ms
+        self._caution = caution
         self._open: dict[str, _Open] = {}
 
     async def refusal(self, act: Act, *, call_id: str, asker: Asker) -> str | None:
@@ -73,6 +78,8 @@ class Approvals:
         """
         verdict = await self._judge(act, asker)
         if verdict == "allow":
+            if act.caution:
+                self._caution(act)
             return None
         if verdict == "refuse":
             return READ_ONLY

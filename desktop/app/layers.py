@@ -10,6 +10,7 @@ from functools import partial
 
 from PySide6.QtWidgets import QDialog, QWidget
 
+from desktop.credentials.closed_process import close_this_process
 from desktop.diagnostics import Hooks, LogFile, Redaction, program_version
 from desktop.headless.backups import Around, Backups
 from desktop.headless.opening import now_ms
@@ -31,6 +32,7 @@ from desktop.ui.doors import Doors, StorageDoors
 from desktop.ui.help_boxes import show_about, show_shortcuts
 from desktop.ui.main_window import MainWindow
 from desktop.ui.preferences import LivePreferences
+from desktop.ui.sandbox_note import SandboxNote
 from desktop.ui.settings_dialog import SettingsDialog
 from desktop.ui.sidebar_list import ConversationList
 from desktop.ui.storage_jobs import StorageJobs
@@ -84,6 +86,7 @@ class Layers:
 
     async def open(self) -> Runtime:
         """Makes the folder ready and opens what lies in it. Raises NacreError."""
+        close_this_process()
         for notice in await asyncio.to_thread(self._prepare):
             self._stand(notice, notice, "")
         self._runtime = await start(
@@ -210,6 +213,7 @@ class Layers:
             ),
             storage_page=storage_page,
             cache_prices=self._opened().cache_prices,
+            sandbox_note=SandboxNote(self._opened().confinement, self._tasks),
             parent=parent,
         )
 

@@ -22,6 +22,8 @@ class Act:
     `sentence` is plain words ("Write notes.txt"); `detail` the exact path, command or unified diff;
     `where` the real folder it runs in or the real path it touches; `writes` the real paths that
     it could write ("" means unknown). `outside`: something real lies outside the workspace.
+    `confined`: it runs in a sandbox that keeps it to `writes` and `network`; `caution` is what the
+    person should know when it does not though it could.
     `coverable_by`: the rules that would cover it, narrowest first; `offer` is the one to propose
     for "always" (empty: only "once"). `prepared` is the tool's own and nobody else's business.
     """
@@ -35,6 +37,8 @@ class Act:
     writes: tuple[str, ...] = ()
     network: bool = False
     outside: bool = False
+    confined: bool = False
+    caution: str = ""
     coverable_by: tuple[str, ...] = ()
     offer: str = ""
     prepared: Any = field(default=None, compare=False, repr=False)

@@ -33,7 +33,8 @@ class Scene:
     """Where a tool works: the real path of the workspace, a folder for long outputs, the caps.
 
     `environment` is what a child process gets, already scrubbed (no keys, no packager's paths).
-    `least_free` are bytes that long outputs leave free on the disk.
+    `least_free` are bytes that long outputs leave free on the disk, `memory_bytes` what each
+    process of a command may take (0: as much as there is).
     """
 
     workspace: Path
@@ -43,6 +44,7 @@ class Scene:
     result_bytes: int = 65_536
     spool_bytes: int = 1_073_741_824
     least_free: int = LEAST_FREE
+    memory_bytes: int = 4_294_967_296
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,12 +14,14 @@ from desktop import paths, settings
 from desktop.core import backups
 from desktop.core.errors import ModelUnavailable, NacreError
 from desktop.core.protocols import Catalogue
+from desktop.credentials.closed_process import close_this_process
 from desktop.diagnostics import LogFile, Redaction, environment_report, in_words
 from desktop.headless.credential import have_key
 from desktop.headless.looking import resolve_tab
 from desktop.headless.opening import now_ms, prepared
 from desktop.headless.printing import printable, printer_for
 from desktop.headless.runtime import Runtime, start
+from desktop.headless.sandboxing import confinement_report
 
 _LOG = logging.getLogger(__name__)
 DONE, FAILED, BAD_USE, NO_CREDENTIAL = 0, 1, 2, 3
@@ -77,6 +79,7 @@ def doctor(data_dir: str | None, *, as_json: bool) -> int:
             "server": state.base_url or "the provider's own",
             "keyring": state.keyring or "not asked",
             "keyFile": state.key_file or "none",
+            "sandbox": confinement_report(await runtime.confinement()),
             "log": log,
         }
         if as_json:
@@ -101,6 +104,7 @@ async def _doubt_backup(runtime: Runtime) -> None:
 def _with_runtime(
     data_dir: str | None, work: Callable[[Runtime], Awaitable[int]], *, store: str | None = None
 ) -> int:
+    close_this_process()
     choice = paths.choose(data_dir)
     redaction = Redaction()
     for notice in (*choice.notices, *prepared(choice.folder)):

@@ -30,6 +30,7 @@ from desktop.agent.warming import Warming
 from desktop.core.access import Access
 from desktop.core.backups import BackupNotes
 from desktop.core.caching import CachePrices, RequestUsage, Ttl
+from desktop.core.confinement import Confinement
 from desktop.core.errors import StoreError
 from desktop.core.protocols import Catalogue, Commands, LogReader, Search
 from desktop.core.records import RequestRecord, Snapshot, Storage, Tab, Workspace
@@ -43,6 +44,7 @@ from desktop.feed.hub import Hub
 from desktop.headless.access import LiveAccess
 from desktop.headless.moving_keys import move_keys
 from desktop.headless.opening import new_id, now_ms, open_log
+from desktop.headless.sandboxing import Cautions, private_places
 from desktop.headless.stores import Stores, choice_of
 from desktop.headless.unlisted import Unlisted
 from desktop.headless.warmth import Restful, cache_prices, is_shown
@@ -55,15 +57,18 @@ from desktop.settings import (
     MESSAGE_THREADS,
     MODEL,
     PERMISSION_MODE,
+    SHELL_MEMORY_LIMIT,
     SHELL_TIME_LIMIT,
     TOOL_OUTPUT_LIMIT,
 )
 from desktop.store.log import Log
 from desktop.tools import rules
 from desktop.tools.environment import scrubbed_environment
+from desktop.tools.mcp.enclosure import Enclosure
 from desktop.tools.mcp.listing import ServerList
 from desktop.tools.mcp.servers import ToolServers
 from desktop.tools.registry import Offered, builtin_tools, close_tools
+from desktop.tools.sandbox import Sandbox
 from desktop.wire.models import ModelTable
 from desktop.wire.prices import PriceTable
 from desktop.wire.replay import MODEL as TOUR_MODEL
@@ -136,6 +141,7 @@ class Runtime:
         keys: Keys,
         tools: tuple[Tool, ...],
         tool_servers: ToolServers,
+        sandbox: Sandbox,
         preferred: Preferred,
         tariff: Tariff,
         notice: str,
@@ -153,6 +159,7 @@ class Runtime:
         self._keys = keys
         self._tools = tools
         self._tool_servers = tool_servers
+        self._sandbox = sandbox
         self._preferred = preferred
         self._tariff = tariff
         self._report = report
@@ -201,6 +208,10 @@ class Runtime:
     async def find_key(self) -> None:
         """Reads which server and key are in force; a keyring may take seconds to answer."""
         await self._access.load()
+
+    async def confinement(self) -> Confinement:
+        """Whether commands run in a sandbox; the first call tries it, off this thread."""
+        return await self._sandbox.state()
 
     async def doctor(self) -> dict[str, Any]:
         log, files = await self._log.doctor(), await self._stores.reader.doctor()
@@ -423,7 +434,10 @@ async def _join(
         jitter=random.random,
         threads=preferred.threads,
     )
-    tools = builtin_tools()
+    sandbox = Sandbox(
+        environment=os.environ, private=lambda: private_places(folder, preferred.current)
+    )
+    tools = builtin_tools(sandbox)
     environment = scrubbed_environment(os.environ)
     tool_servers = ToolServers(
         configured=folder.tool_servers,
@@ -432,6 +446,7 @@ async def _join(
         environment=environment,
         version=program_version(),
         report=report,
+        enclosure=Enclosure(sandbox, folder.tool_server_folders, report),
     )
     tariff = Tariff(
         usage=usage_of,
@@ -444,7 +459,13 @@ async def _join(
         tools=Offered(tools, tool_servers.tools),
         prompt=shipped.prompt,
         publisher=hub,
-        approvals=Approvals(log.catalogue, has_person=has_person, new_id=new_id, now_ms=now_ms),
+        approvals=Approvals(
+            log.catalogue,
+            has_person=has_person,
+            new_id=new_id,
+            now_ms=now_ms,
+            caution=Cautions(report),
+        ),
         tariff=tariff,
         ttl=preferred.ttl,
         new_id=new_id,
@@ -480,6 +501,7 @@ async def _join(
         keys=keys,
         tools=tools,
         tool_servers=tool_servers,
+        sandbox=sandbox,
         preferred=preferred,
         tariff=tariff,
         notice=notice,
@@ -548,6 +570,7 @@ def _place(
             spool=folder.spool,
             environment=environment,
             time_limit=float(now.value(SHELL_TIME_LIMIT)),
+            memory_bytes=now.value(SHELL_MEMORY_LIMIT) * MEGABYTE,
             spool_bytes=now.value(TOOL_OUTPUT_LIMIT) * MEGABYTE,
         ),
         facts=lambda: facts.observe(directory, today=datetime.now().astimezone().date()),

@@ -1,7 +1,8 @@
 """How a command line will be understood, and what a kept "always" plainly covers of it.
 
 A rule is a text: `=COMMAND` covers that command to the letter, `PREFIX` covers plain simple
-commands that start with those words. Whatever could carry a second command past the question is
+commands that start with those words, and either covers a command that asks for the network only
+with `&network ` before it. Whatever could carry a second command past the question is
 not plain and is covered by its exact text only (FIELD F-T02). In doubt: not plain.
 """
 
@@ -16,6 +17,7 @@ def _set(words: str) -> frozenset[str]:
 
 
 _LONGEST_OFFER = 200
+_NETWORK = "&network "  # no other rule begins with a sign that is active in a shell
 _INVISIBLE_LETTERS = frozenset("\u115f\u1160\u3164\uffa0")
 _ACTIVE = frozenset("$`;&|<>()\\*?[{#!~")
 _ACTIVE_IN_DOUBLE = frozenset("$`\\!")
@@ -119,23 +121,30 @@ def _split(command: str) -> tuple[str, ...] | None:
     return tuple(words)
 
 
-def coverable_by(command: str) -> tuple[str, ...]:
-    """Every rule that covers this command, narrowest first: its text, then its prefixes."""
-    exact = (f"={command}",)
+def coverable_by(command: str, *, network: bool = False) -> tuple[str, ...]:
+    """Every rule that covers this command, narrowest first: its text, then its prefixes.
+
+    Rules with the network are others than those without: no rule covers both.
+    """
+    found = [f"={command}"]
     words = _prefix_words(command)
-    if words is None:
-        return exact
-    return exact + tuple(shlex.join(words[:length]) for length in range(len(words), 0, -1))
+    if words is not None:
+        found += [shlex.join(words[:length]) for length in range(len(words), 0, -1)]
+    return tuple(_with(one, network=network) for one in found)
 
 
-def offer(command: str) -> str:
+def offer(command: str, *, network: bool = False) -> str:
     """The rule to propose for "always": the narrow form; empty where none should be proposed."""
     words = _prefix_words(command)
     prefix = () if words is None else _offered_prefix(words)
     if prefix:
-        return shlex.join(prefix)
+        return _with(shlex.join(prefix), network=network)
     readable = len(command) <= _LONGEST_OFFER and all(_is_plain(char) for char in command)
-    return f"={command}" if readable else ""
+    return _with(f"={command}", network=network) if readable else ""
+
+
+def _with(rule: str, *, network: bool) -> str:
+    return f"{_NETWORK}{rule}" if network else rule
 
 
 def _prefix_words(command: str) -> tuple[str, ...] | None:
@@ -179,6 +188,8 @@ def _offered_prefix(words: tuple[str, ...]) -> tuple[str, ...]:
 
 def explain(match: str) -> str:
     """A shell rule in words for the person."""
-    if match.startswith("="):
-        return f"Run exactly `{match[1:]}`"
-    return f"Run commands that start with `{match}`"
+    rule = match.removeprefix(_NETWORK)
+    network = ", with the network" if rule != match else ""
+    if rule.startswith("="):
+        return f"Run exactly `{rule[1:]}`{network}"
+    return f"Run commands that start with `{rule}`{network}"

@@ -5,7 +5,8 @@ threads wait for its exit and its output; the loop is only ever called back, so 
 will do. On POSIX a small watcher process (`sh`) outlives Nacre for a moment: when Nacre ends in
 whatever way, the watcher's input closes and it ends what the command left running (SPEC U32).
 On Linux every process started by the command is found again by a mark in its environment, also
-those in a session of their own; elsewhere the process group is what can be found.
+those in a session of their own; elsewhere the process group is what can be found. In a sandbox the
+first process there is known too, and its end is the end of all of them.
 """
 
 import asyncio
@@ -15,13 +16,15 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
 from desktop.tools import threads
+from desktop.tools.launching import Launch, Reporting
 from desktop.tools.output import UNFINISHED_AFTER, Drain, Live
+from desktop.tools.sandbox_root import Root
 
 MARK = "NACRE_COMMAND"
 READ = 65_536
@@ -34,31 +37,49 @@ REPORT_EVERY = 0.05
 _POSIX = os.name == "posix"
 _PROC = Path("/proc")
 
-# Reads what to watch, then waits: a line means "all over", the end of input means that Nacre is
-# gone. It is started twice removed, so that nobody has to wait for it. Whatever is not exactly a
-# group and a mark ends it at once: an empty mark would be found in every process of the machine.
+# Is told the mark before anything starts, then the group, then the first process of a sandbox; the
+# end of input means that Nacre is gone, any other word that all is over. It is started twice
+# removed, so that nobody has to wait for it. Whatever is not exactly a group and a mark ends it at
+# once: an empty mark would be found in every process of the machine.
 WATCHER = r"""
 exec 3<&0
 (
-  read -r word group mark <&3 || exit 0
-  [ "$word" = watch ] || exit 0
-  case "$group" in ''|0|1|*[!0-9]*) exit 0 ;; esac
+  mark='' group='' root='' born=''
+  while read -r word one two <&3; do
+    case "$word" in
+      mark) mark=$one ;;
+      watch) group=$one; mark=$two
+        case "$group" in ''|0|1|*[!0-9]*) exit 0 ;; esac ;;
+      root) root=$one; born=$two
+        case "$root" in ''|0|1|*[!0-9]*) exit 0 ;; esac ;;
+      *) exit 0 ;;
+    esac
+  done
   case "$mark" in NACRE_COMMAND=?*) ;; *) exit 0 ;; esac
-  read -r done <&3 && exit 0
   marked() {
     for file in $(grep -lsaF "$mark" /proc/[0-9]*/environ 2>/dev/null); do
       pid=${file#/proc/}; kill "-$1" "${pid%%/*}" 2>/dev/null
     done
   }
   grouped() {
-    # The number may long be somebody else's.
-    if [ ! -d "/proc/$group" ] || grep -qsaF "$mark" "/proc/$group/environ"; then
+    [ -n "$group" ] || return 0
+    # The number may long be somebody else's. Of one that is dead and not yet buried it is not.
+    if [ ! -d "/proc/$group" ] || grep -qs '^State:.Z' "/proc/$group/status" ||
+      grep -qsaF "$mark" "/proc/$group/environ"; then
       kill "-$1" "-$group" 2>/dev/null
+    fi
+  }
+  rooted() {
+    [ -n "$root" ] || return 0
+    line=$(cat "/proc/$root/stat" 2>/dev/null)
+    set -- ${line##*) }
+    if [ $# -ge 20 ] && shift 19 && [ "$1" = "$born" ]; then
+      kill -KILL "$root" 2>/dev/null
     fi
   }
   grouped TERM; marked TERM
   sleep 1
-  grouped KILL; marked KILL; marked KILL
+  rooted; grouped KILL; marked KILL; marked KILL
 ) </dev/null >/dev/null 2>&1 &
 """
 
@@ -79,16 +100,12 @@ class Command:
 
     def __init__(
         self,
-        argv: Sequence[str | bytes],
+        launch: Launch,
         *,
-        folder: Path,
-        environment: Mapping[str, str],
         mark: str,
         drain: Drain,
     ) -> None:
-        self._argv = argv
-        self._folder = folder
-        self._environment = {**environment, MARK: mark}
+        self._launch = launch
         self._drain = drain
         self._live = Live()
         self._family = Family(mark)
@@ -163,21 +180,24 @@ class Command:
     def _start(self) -> "subprocess.Popen[bytes]":
         try:
             self._family.watch()
-            process = subprocess.Popen(
-                self._argv,
-                cwd=self._folder,
-                env=self._environment,
-                stdin=subprocess.DEVNULL,
-                stdout=subprocess.PIPE,
-                stderr=subprocess.STDOUT,
-                bufsize=0,
-                start_new_session=_POSIX,
-                creationflags=0 if _POSIX else _windows_flags(),
-            )
+            with Reporting(self._launch) as reporting:
+                process = subprocess.Popen(
+                    reporting.argv,
+                    cwd=self._launch.folder,
+                    env={**self._launch.environment, MARK: self._family.mark},
+                    stdin=subprocess.DEVNULL,
+                    stdout=subprocess.PIPE,
+                    stderr=subprocess.STDOUT,
+                    bufsize=0,
+                    start_new_session=_POSIX,
+                    creationflags=0 if _POSIX else _windows_flags(),
+                    pass_fds=reporting.inherited,
+                )
+                self._family.begin(process.pid)
+                self._family.take_root(reporting.root())
         except BaseException:
             self._family.release()
             raise
-        self._family.begin(process.pid)
         return process
 
     def _wait(
@@ -239,6 +259,10 @@ class Command:
         self._family.lose_leader()
         reader.join(LINGER)
         self._over.set()
+        # Who has let go of the pipe may be just about to end: a sandbox's first process always is.
+        until = time.monotonic() + LINGER
+        while not reader.is_alive() and self._family.is_alive() and time.monotonic() < until:
+            time.sleep(0.01)
         return self._family.is_alive()
 
 
@@ -246,8 +270,10 @@ class Family:
     """All processes that one command started, and the watcher that ends them after Nacre."""
 
     def __init__(self, mark: str) -> None:
+        self.mark = mark
         self._mark = f"{MARK}={mark}"
         self._group = 0
+        self._root: Root | None = None
         self._leader_gone = False
         self._pipe = -1
         self._hurry = threading.Event()
@@ -270,10 +296,18 @@ class Family:
             )
         finally:
             os.close(read)
+        # Nacre may end between the start of the command and the next line here.
+        self._say(f"mark {self._mark}\n")
 
     def begin(self, leader: int) -> None:
         self._group = leader
         self._say(f"watch {leader} {self._mark}\n")
+
+    def take_root(self, root: Root | None) -> None:
+        """The first process of the sandbox that the command runs in, if there is one."""
+        self._root = root
+        if root is not None:
+            self._say(f"root {root.pid} {root.born}\n")
 
     def lose_leader(self) -> None:
         """The first process was waited for: its number may become somebody else's from now on."""
@@ -294,6 +328,8 @@ class Family:
         """Whether any process of it still runs (a zombie does not)."""
         if not _POSIX:
             return False
+        if self._root is not None and self._root.is_alive():
+            return True
         return self._group_alive() or bool(self._members())
 
     def end(self, grace: float, exited: threading.Event | None = None) -> None:
@@ -319,6 +355,8 @@ class Family:
                 os.write(self._pipe, line.encode())
 
     def _signal(self, number: int) -> None:
+        if self._root is not None and number == signal.SIGKILL:
+            self._root.kill()
         if self._group_is_ours():
             with suppress(ProcessLookupError, PermissionError):
                 os.killpg(self._group, number)

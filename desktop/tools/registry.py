@@ -11,11 +11,12 @@ from desktop.tools.builtin.list_dir import ListDir
 from desktop.tools.builtin.read_file import ReadFile
 from desktop.tools.builtin.shell import Shell
 from desktop.tools.builtin.write_file import WriteFile
+from desktop.tools.sandbox import Sandbox
 
 
-def builtin_tools() -> tuple[Tool, ...]:
+def builtin_tools(sandbox: Sandbox | None = None) -> tuple[Tool, ...]:
     """New tools, sorted by name: the order is part of the request and must never change."""
-    return (EditFile(), Glob(), Grep(), ListDir(), ReadFile(), Shell(), WriteFile())
+    return (EditFile(), Glob(), Grep(), ListDir(), ReadFile(), Shell(sandbox), WriteFile())
 
 
 class Offered(Sequence[Tool]):

@@ -113,6 +113,8 @@ class PermissionBar(QFrame):
         self._mark_diff(act.detail_kind == "diff")
         facts = self._facts(act)
         self._where.setText(facts)
+        self._where.setToolTip(act.caution)
+        self._where.setAccessibleDescription(act.caution)
         self._where.setVisible(bool(facts))
         self._allow.setText(self.tr("Allow once  1"))
         self._always.setVisible(bool(act.offer))
@@ -150,6 +152,10 @@ class PermissionBar(QFrame):
             )
         if act.outside:
             facts.append(self.tr("outside the conversation's folder"))
+        if act.confined:
+            facts.append(self.tr("in a sandbox"))
+        elif act.caution:
+            facts.append(self.tr("without a sandbox"))
         if act.kind == "execute":
             facts.append(
                 self.tr("may write {places}").format(
@@ -158,8 +164,16 @@ class PermissionBar(QFrame):
                 if any(act.writes)
                 else self.tr("may write anywhere you can")
             )
-            facts.append(self.tr("may use the network") if act.network else self.tr("no network"))
+            facts.append(self._network_words(confined=act.confined, network=act.network))
         return " · ".join(facts)
+
+    def _network_words(self, *, confined: bool, network: bool) -> str:
+        """Who has the network reaches what listens on this computer too, the display included."""
+        if not network:
+            return self.tr("no network")
+        if confined:
+            return self.tr("may use the network and what listens on this computer")
+        return self.tr("may use the network")
 
     def _end_guard(self) -> None:
         if self._question is None:

@@ -1,7 +1,8 @@
 """Settings, drawn from their declarations: one control a setting, a change counts at once.
 
 The pages of access and of tool servers are handed in and stand first; that of storage too, and
-takes its settings in. A bad value is refused in words under its field and changes nothing.
+takes its settings in; and the note about the sandbox, which stands over the settings of the tools.
+A bad value is refused in words under its field and changes nothing.
 """
 
 from collections.abc import Callable
@@ -58,6 +59,7 @@ class SettingsDialog(QDialog):
         tool_servers_page: QWidget,
         storage_page: StoragePage,
         cache_prices: Callable[[str], CachePrices | None],
+        sandbox_note: QWidget | None = None,
         parent: QWidget | None = None,
     ) -> None:
         super().__init__(parent)
@@ -70,6 +72,7 @@ class SettingsDialog(QDialog):
         self._storage_page = storage_page
         self._cache_prices = cache_prices
         self._price_notes: dict[str, QLabel] = {}
+        self._sandbox_note = sandbox_note
         self._build(access_page, tool_servers_page)
         preferences.changed.connect(self._preference_changed)
         wanted = QSize(theme.px(theme.measures.dialog * 5 // 4), theme.px(theme.measures.dialog))
@@ -93,6 +96,8 @@ class SettingsDialog(QDialog):
         for section in dict.fromkeys(setting.section for setting in SETTINGS):
             page = self._storage_page if section == "Storage" else QWidget(self)
             form = self._storage_page.form if section == "Storage" else self._form(page)
+            if section == "Tools" and self._sandbox_note is not None:
+                form.addRow(self._sandbox_note)
             self._add_settings(form, section)
             self._add_page(self.tr(section), page)
         row.addWidget(self._sections)

@@ -331,11 +331,15 @@ def too_long_a_wait(failure: Failure) -> Failure:
 
 def in_words(seconds: float) -> str:
     """A long time, roughly: `a minute`, `5 minutes`, `24 hours`, `3 days`."""
-    unit, count = "day", 1
-    for unit, length, until in (("minute", 60, 90), ("hour", 3_600, 48), ("day", 86_400, math.inf)):
-        count = max(1, round(seconds / length))
-        if count < until:
-            break
+    counts = (
+        (unit, max(1, round(seconds / length)), until)
+        for unit, length, until in (
+            ("minute", 60, 90),
+            ("hour", 3_600, 48),
+            ("day", 86_400, math.inf),
+        )
+    )
+    unit, count = next((unit, count) for unit, count, until in counts if count < until)
     if count == 1:
         return "an hour" if unit == "hour" else f"a {unit}"
     return f"{count:,} {unit}s"

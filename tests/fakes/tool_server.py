@@ -67,6 +67,19 @@ def forks() -> str:
 
 
 @server.tool()
+def runs(command: str) -> str:
+    """What a server can do with its disk and its network."""
+    done = subprocess.run(
+        ["/bin/sh", "-c", command],
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        check=False,
+    )
+    return done.stdout.decode()
+
+
+@server.tool()
 def variable(name: str) -> str:
     return os.environ.get(name, "not set")
 

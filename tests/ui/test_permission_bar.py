@@ -1,8 +1,10 @@
 """The question before an act (SPEC U30, U31; LOOK.md "Asking for permission")."""
 
+from dataclasses import replace
+
 import pytest
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QLineEdit, QPlainTextEdit, QPushButton, QWidget
+from PySide6.QtWidgets import QLabel, QLineEdit, QPlainTextEdit, QPushButton, QWidget
 from pytestqt.qtbot import QtBot
 
 from desktop.core.permissions import Act, Answer, Circle, Question
@@ -173,3 +175,24 @@ def test_after_a_circle_an_act_is_asked_for_as_ever(bar: PermissionBar, qtbot: Q
     given = answers_of(bar)
     press(bar, "denyNow")
     assert given == [("q2", Answer("deny"))], "a denial needs no words"
+
+
+def test_it_says_where_a_command_would_run_and_what_it_could_do(bar: PermissionBar) -> None:
+    """PLATFORM.md §4.3.6"""
+    act = Act("shell", "execute", "Run a command", "ls", "command", where="/w", writes=("/w",))
+    cases = [
+        (replace(act, confined=True), "in /w · in a sandbox · may write /w · no network"),
+        (
+            replace(act, confined=True, network=True),
+            "in /w · in a sandbox · may write /w"
+            " · may use the network and what listens on this computer",
+        ),
+        (
+            replace(act, writes=("",), network=True, caution="There is none."),
+            "in /w · without a sandbox · may write anywhere you can · may use the network",
+        ),
+    ]
+    for number, (one, said) in enumerate(cases):
+        bar.show_questions([Question(f"q{number}", "tab", "call", one, 0)])
+        (label,) = [each for each in bar.findChildren(QLabel) if each.text() == said]
+        assert label.toolTip() == one.caution

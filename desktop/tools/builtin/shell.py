@@ -8,14 +8,19 @@ from dataclasses import dataclass
 from typing import cast
 
 from desktop.core.chunks import Json
+from desktop.core.confinement import Confinement
 from desktop.core.errors import ToolFailed
 from desktop.core.permissions import Act
 from desktop.core.tools import Scene, Stopped, ToolOutcome, ToolSpec
 from desktop.tools import arguments as given
 from desktop.tools import commands
+from desktop.tools.launching import Launch
+from desktop.tools.limits import limited
 from desktop.tools.output import Drain, Kept
-from desktop.tools.places import find, workspace_gone
+from desktop.tools.places import find, show, workspace_gone
 from desktop.tools.processes import Command, Ended, Family
+from desktop.tools.sandbox import Sandbox, writable
+from desktop.tools.sandbox_words import hint
 from desktop.tools.threads import read_off_loop, write_off_loop
 
 _LONGEST = 100_000  # a single argument of a program has a limit of about 128 KB on Linux
@@ -26,13 +31,15 @@ _SPEC = ToolSpec(
     name="shell",
     description=(
         "Runs a command with bash (PowerShell on Windows) in the workspace. No input, no "
-        "terminal; each call is a new shell. Long output is cut in the middle."
+        "terminal; each call is a new shell. In a sandbox only the workspace and a fresh /tmp can "
+        "be written, and there is no network unless asked for. Long output is cut in the middle."
     ),
     input_schema={
         "type": "object",
         "properties": {
             "command": {"type": "string"},
             "timeout": {"type": "integer", "description": "Seconds, at most 600; default 120"},
+            "network": {"type": "boolean", "description": "Asks for the network; default false"},
         },
         "required": ["command"],
     },
@@ -44,12 +51,19 @@ class _Prepared:
     command: str
     argv: tuple[str, ...]
     seconds: float
+    confined: bool
+    network: bool
 
 
 class Shell:
-    """Runs commands and remembers what they left running, so that `close` can end it."""
+    """Runs commands and remembers what they left running, so that `close` can end it.
 
-    def __init__(self) -> None:
+    In a sandbox where `sandbox` has one. Without, no kept "always" answers for a command, for what
+    it could do is no longer what the person was shown (PLATFORM.md §4.3).
+    """
+
+    def __init__(self, sandbox: Sandbox | None = None) -> None:
+        self._sandbox = sandbox
         self._left: list[Family] = []
 
     @property
@@ -61,21 +75,29 @@ class Shell:
         _check(command)
         limit = round(scene.time_limit)
         seconds = given.number(arguments, "timeout", default=limit, least=1, most=_MOST_SECONDS)
+        wants_network = given.flag(arguments, "network")
         argv, place = await read_off_loop(
             lambda _: (_argv(scene.environment.get("PATH"), command), find(".", scene))
         )
+        confinement = await self._confinement()
+        confined = confinement.is_sandboxed
+        writes = await read_off_loop(lambda _: writable(place.real)) if confined else ()
         return Act(
             tool=_SPEC.name,
             kind="execute",
-            sentence="Run a command",
+            sentence="Run a command with the network" if wants_network else "Run a command",
             detail=command,
             detail_kind="command",
             where=place.shown,
-            writes=("",),
-            network=True,
-            coverable_by=commands.coverable_by(command),
-            offer=commands.offer(command),
-            prepared=_Prepared(command, argv, float(seconds)),
+            writes=tuple(show(str(one)) for one in writes) if confined else ("",),
+            network=wants_network or not confined,
+            confined=confined,
+            caution=" ".join(one for one in (confinement.why, confinement.way_out) if one),
+            coverable_by=(
+                commands.coverable_by(command, network=wants_network) if confined else ()
+            ),
+            offer=commands.offer(command, network=wants_network) if confined else "",
+            prepared=_Prepared(command, argv, float(seconds), confined, wants_network),
         )
 
     async def run(self, act: Act, scene: Scene, report: Callable[[str], None]) -> ToolOutcome:
@@ -87,15 +109,10 @@ class Shell:
             spool_cap=scene.spool_bytes,
             least_free=scene.least_free,
         )
-        command = Command(
-            prepared.argv,
-            folder=scene.workspace,
-            environment=scene.environment,
-            mark=mark,
-            drain=drain,
-        )
         await self._forget_ended()
         try:
+            launch = await read_off_loop(lambda _: self._launch(prepared, scene))
+            command = Command(launch, mark=mark, drain=drain)
             ended, left = await command.run(limit=prepared.seconds, report=report)
         except (OSError, ValueError) as error:
             drain.discard()
@@ -106,10 +123,27 @@ class Shell:
             ) from error
         if left is not None:
             self._left.append(left)
-        outcome = _outcome(drain, ended, scene, prepared.seconds)
+        outcome = _outcome(drain, ended, scene, prepared)
         if ended.stopped:
             raise Stopped(outcome)
         return outcome
+
+    async def _confinement(self) -> Confinement:
+        if self._sandbox is None:
+            return Confinement(False, "Commands run without a sandbox here.")
+        return await self._sandbox.state()
+
+    def _launch(self, prepared: _Prepared, scene: Scene) -> Launch:
+        """On a thread: looks at the disk for what there is to hide and to guard."""
+        argv = limited(prepared.argv, memory=scene.memory_bytes)
+        if not prepared.confined or self._sandbox is None:
+            return Launch(argv, scene.environment, scene.workspace)
+        return self._sandbox.around(
+            argv,
+            workspace=scene.workspace,
+            environment=scene.environment,
+            network=prepared.network,
+        )
 
     async def close(self) -> None:
         """Ends what commands left running; for the program's end. Takes about a second at most."""
@@ -156,16 +190,17 @@ def _argv(path: str | None, command: str) -> tuple[str, ...]:
     return (bash, "--noprofile", "--norc", "-c", command)
 
 
-def _outcome(drain: Drain, ended: Ended, scene: Scene, seconds: float) -> ToolOutcome:
+def _outcome(drain: Drain, ended: Ended, scene: Scene, prepared: _Prepared) -> ToolOutcome:
     kept = drain.close(limit=scene.result_bytes)
-    notes = [note for note in (*_notes(ended, seconds), drain.spool_note) if note]
     text = kept.text
+    failed = ended.exit_code != 0 or ended.timed_out or ended.stopped
+    hints = hint(text, network=prepared.network) if failed and prepared.confined else ""
+    notes = [note for note in (*_notes(ended, prepared.seconds), hints, drain.spool_note) if note]
     if not text.strip():
         text = "[no output]" if not kept.size else "[nothing visible in the output]"
     separator = "" if text.endswith("\n") else "\n"
     if notes:
         text = f"{text}{separator}[{' '.join(notes)}]"
-    failed = ended.exit_code != 0 or ended.timed_out or ended.stopped
     return ToolOutcome(text, is_error=failed, shell=_facts(ended, kept), full=kept.full)
 
 

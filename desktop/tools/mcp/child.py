@@ -6,14 +6,15 @@ outlives Nacre (SPEC U32). A line that is no message goes to the errors file and
 """
 
 import asyncio
-import shutil
 import threading
 import uuid
 from collections.abc import Callable, Mapping
 from typing import cast
 
 from desktop.tools import threads
+from desktop.tools.launching import Launch, Reporting
 from desktop.tools.mcp.config import Entry
+from desktop.tools.mcp.enclosure import Enclosure, launched
 from desktop.tools.mcp.errors_file import ErrorsFile
 from desktop.tools.mcp.offers import Unreachable
 from desktop.tools.processes import MARK, Family
@@ -38,31 +39,39 @@ class Child(asyncio.SubprocessProtocol):
         self._transport: asyncio.SubprocessTransport | None = None
         self.ended: asyncio.Future[str] = asyncio.get_running_loop().create_future()
 
-    async def start(self, entry: Entry, environment: Mapping[str, str]) -> None:
+    async def start(
+        self, entry: Entry, environment: Mapping[str, str], enclosure: Enclosure | None
+    ) -> None:
         """Raises Unreachable. Once it returns, `end` must be awaited."""
-        told = {**environment, **entry.env, MARK: self._mark}
-        program = await threads.start(
-            lambda: shutil.which(entry.command, path=told.get("PATH")), "tool-server-find"
+        launch = await threads.start(
+            lambda: launched(entry, environment, enclosure), "tool-server-find"
         )
-        if program is None:
-            raise Unreachable(f"its command “{entry.command}” was not found")
-        loop = asyncio.get_running_loop()
         try:
             await threads.start(self._family.watch, "tool-server-watch")
-            await loop.subprocess_exec(
-                lambda: self,
-                program,
-                *entry.args,
-                env=told,
-                cwd=entry.cwd or None,
-                start_new_session=True,
-            )
+            await self._start(launch)
         except BaseException as error:
             await self.end()
             if not isinstance(error, OSError | ValueError):
                 raise
             words = getattr(error, "strerror", None) or error
             raise Unreachable(f"its command could not be started ({words})") from error
+
+    async def _start(self, launch: Launch) -> None:
+        with Reporting(launch) as reporting:
+            await asyncio.get_running_loop().subprocess_exec(
+                lambda: self,
+                *reporting.argv,
+                env={**launch.environment, MARK: self._mark},
+                cwd=launch.folder,
+                start_new_session=True,
+                pass_fds=reporting.inherited,
+            )
+            finding = threads.start(reporting.root, "tool-server-root")
+            # The pipe must not be closed under the thread that reads it.
+            is_cancelled = await threads.outlast(finding)
+            self._family.take_root(finding.result())
+        if is_cancelled:
+            raise asyncio.CancelledError
 
     def write(self, line: bytes) -> None:
         """Hands a line to its input; what a dead process no longer reads is dropped."""

@@ -1,8 +1,8 @@
 """`mcp.json`: which tool servers there are. One bad entry costs that entry only (SPEC U33).
 
 The shape is the one that other programs share: `{"mcpServers": {name: {…}}}` with `command`,
-`args`, `env`, `cwd` or with `url`, `headers`. A file is read and never mended behind one's back;
-keys that Nacre does not know stay where they are.
+`args`, `env`, `cwd` or with `url`, `headers`; the key `sandbox` is Nacre's own. A file is read and
+never mended behind one's back; keys that Nacre does not know stay where they are.
 """
 
 import hashlib
@@ -21,6 +21,19 @@ _HTTP_KINDS = ("", "http", "streamable-http", "streamableHttp", "streamable_http
 
 
 @dataclass(frozen=True, slots=True)
+class Wish:
+    """What an entry says of its sandbox: `"sandbox": false`, true or `{"network", "write"}`.
+
+    `write` are folders that it can write besides its own.
+    """
+
+    is_wanted: bool = True
+    is_asked_for: bool = False
+    network: bool = True
+    write: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class Entry:
     """One server: a command to start, or (`url`) a server to talk to. Values may be secret."""
 
@@ -32,6 +45,7 @@ class Entry:
     url: str = field(default="", repr=False)
     headers: Mapping[str, str] = field(default_factory=dict[str, str], repr=False)
     is_enabled: bool = True
+    sandbox: Wish = Wish()
 
     @property
     def fingerprint(self) -> str:
@@ -128,6 +142,7 @@ def _entry(name: str, value: object) -> Entry:
             env=_pairs(told, "env"),
             cwd=_text(told, "cwd"),
             is_enabled=is_enabled,
+            sandbox=_wish(told.get("sandbox")),
         )
     if not url:
         raise _Bad("it has neither a command nor a url")
@@ -136,6 +151,27 @@ def _entry(name: str, value: object) -> Entry:
     if not _is_web_address(url):
         raise _Bad("its url is no http or https address")
     return Entry(name=name, url=url, headers=_pairs(told, "headers"), is_enabled=is_enabled)
+
+
+def _wish(value: object) -> Wish:
+    """An entry that says something odd of its sandbox is not started with another one."""
+    if value is None:
+        return Wish()
+    if isinstance(value, bool):
+        return Wish(is_wanted=value, is_asked_for=value)
+    if not isinstance(value, dict) or not set(value) <= {"network", "write"}:
+        raise _Bad('its sandbox must be true, false or {"network": …, "write": […]}')
+    told = cast("dict[str, Any]", value)
+    network, write = told.get("network", True), told.get("write", [])
+    if not isinstance(network, bool):
+        raise _Bad("its sandbox's network must be true or false")
+    if not isinstance(write, list) or not all(_is_full_path(one) for one in write):
+        raise _Bad("its sandbox's write must be a list of full paths")
+    return Wish(is_asked_for=True, network=network, write=tuple(write))
+
+
+def _is_full_path(value: object) -> bool:
+    return isinstance(value, str) and value.startswith(("/", "~")) and "\0" not in value
 
 
 def _is_web_address(url: str) -> bool:

@@ -31,6 +31,7 @@ from mcp_types import (
 from desktop.tools.mcp.child import Child
 from desktop.tools.mcp.config import Entry
 from desktop.tools.mcp.contents import Reply
+from desktop.tools.mcp.enclosure import Enclosure
 from desktop.tools.mcp.errors_file import ErrorsFile
 from desktop.tools.mcp.offers import CallRefused, Offer, Unreachable
 from desktop.tools.mcp.taming import SCHEMA, tame
@@ -102,6 +103,7 @@ async def connect(
     errors: Path,
     on_change: Callable[[], None],
     version: str,
+    enclosure: Enclosure | None = None,
 ) -> AsyncGenerator[Link]:
     """Connects and shakes hands. Raises Unreachable; `on_change` hears of another list of tools."""
 
@@ -110,7 +112,11 @@ async def connect(
             on_change()
 
     lost: asyncio.Future[str] = asyncio.get_running_loop().create_future()
-    streams = _started(entry, environment, errors, lost) if entry.command else _reached(entry, lost)
+    streams = (
+        _started(entry, environment, enclosure, errors, lost)
+        if entry.command
+        else _reached(entry, lost)
+    )
     client = Client(
         streams,
         message_handler=hear,
@@ -140,7 +146,11 @@ async def _listen(client: Client, on_change: Callable[[], None]) -> None:
 
 @asynccontextmanager
 async def _started(
-    entry: Entry, environment: Mapping[str, str], errors: Path, lost: "asyncio.Future[str]"
+    entry: Entry,
+    environment: Mapping[str, str],
+    enclosure: Enclosure | None,
+    errors: Path,
+    lost: "asyncio.Future[str]",
 ) -> AsyncGenerator[Any]:
     """The streams of a server that is started by a command."""
     incoming, received = anyio.create_memory_object_stream[SessionMessage | Exception](math.inf)
@@ -170,7 +180,7 @@ async def _started(
 
     child = Child(file, hear)
     try:
-        await child.start(entry, environment)
+        await child.start(entry, environment, enclosure)
         child.ended.add_done_callback(close)
         speaking = asyncio.create_task(say(), name=f"words to {entry.name}")
         try:

@@ -21,6 +21,7 @@ from desktop.core.tools import Tool
 from desktop.tools.mcp import config, remembered
 from desktop.tools.mcp.config import Entry
 from desktop.tools.mcp.contents import Reply
+from desktop.tools.mcp.enclosure import Enclosure
 from desktop.tools.mcp.errors_file import file_for, last_lines, size_of
 from desktop.tools.mcp.names import PREFIX
 from desktop.tools.mcp.offers import Offer, Offered, Unreachable, usable
@@ -51,7 +52,8 @@ def _load_link() -> Any:
 class ToolServers:
     """`look` reads what there is, again and again; `close` ends it all.
 
-    `report` gets sentences for the person, on any thread.
+    `report` gets sentences for the person, on any thread; `enclosure` is the sandbox of those that
+    are started by a command.
     """
 
     def __init__(
@@ -63,6 +65,7 @@ class ToolServers:
         environment: Mapping[str, str],
         version: str,
         report: Callable[[str], None],
+        enclosure: Enclosure | None = None,
         first_pause: float = FIRST_PAUSE,
         load_link: Callable[[], Any] = _load_link,
     ) -> None:
@@ -72,6 +75,7 @@ class ToolServers:
         self._environment = environment
         self._version = version
         self._report = report
+        self._enclosure = enclosure
         self._first_pause = first_pause
         self._load_link = load_link
         self._looking = asyncio.Lock()
@@ -285,6 +289,7 @@ class ToolServers:
             errors=file_for(self._logs, entry.name),
             on_change=on_change,
             version=self._version,
+            enclosure=self._enclosure,
         )
 
     def _take(self, entry: Entry, offers: Sequence[Offer]) -> None:

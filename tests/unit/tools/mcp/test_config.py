@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from desktop.tools.mcp.config import Config, Entry, parse, read
+from desktop.tools.mcp.config import Config, Entry, Wish, parse, read
 
 PLACE = Path("mcp.json")
 
@@ -108,3 +108,34 @@ def test_an_endless_file_is_not_read(tmp_path: Path) -> None:
 def test_what_may_be_secret_is_in_no_text_about_an_entry() -> None:
     entry = Entry("a", command="b", env={"K": "hidden"}, headers={"H": "hidden"})
     assert "hidden" not in repr(entry)
+
+
+@pytest.mark.parametrize(
+    ("said", "wish"),
+    [
+        (None, Wish()),
+        (False, Wish(is_wanted=False)),
+        (True, Wish(is_asked_for=True)),
+        ({}, Wish(is_asked_for=True)),
+        ({"network": False}, Wish(is_asked_for=True, network=False)),
+        ({"write": ["/srv/x", "~/y"]}, Wish(is_asked_for=True, write=("/srv/x", "~/y"))),
+    ],
+)
+def test_an_entry_says_what_its_sandbox_is_like(said: object, wish: Wish) -> None:
+    document = {"mcpServers": {"a": {"command": "b", "sandbox": said}}}
+    (entry,) = parse(json.dumps(document).encode(), PLACE).entries
+    assert entry.sandbox == wish
+
+
+@pytest.mark.parametrize(
+    "said",
+    ["off", 0, [], {"network": "no"}, {"write": "/srv"}, {"write": ["here"]}, {"nett": True}],
+)
+def test_an_entry_that_says_something_odd_of_its_sandbox_is_named_and_not_used(
+    said: object,
+) -> None:
+    """Never started with more freedom than was meant."""
+    document = {"mcpServers": {"a": {"command": "b", "sandbox": said}}}
+    config = parse(json.dumps(document).encode(), PLACE)
+    assert config.entries == ()
+    assert "sandbox" in config.problems[0]
