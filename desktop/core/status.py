@@ -34,6 +34,7 @@ class Compacting:
 class TabStatus:
     """One conversation's state. `since` is ms UTC of the running turn's start.
 
+    `asking`: conversations of its subagents that wait for the person's answer.
     `elsewhere`: another process runs a turn here (`holder` says which). `held`: the queue waits for
     the person. `dangling`: an unanswered text, offered in the composer. `problem`: a sentence about
     what could not be kept or done, until the next action.
@@ -57,3 +58,4 @@ class TabStatus:
     problem: str = ""
     last_outcome: str = ""
     compacting: Compacting | None = None
+    asking: tuple[str, ...] = ()

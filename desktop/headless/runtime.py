@@ -24,6 +24,7 @@ from desktop import paths, settings
 from desktop.agent import facts
 from desktop.agent.approvals import Approvals
 from desktop.agent.spending import Tariff, listed
+from desktop.agent.subagents import Subagents
 from desktop.agent.supervisor import Supervisor
 from desktop.agent.surroundings import Chosen, Place, Surroundings
 from desktop.core.access import Access
@@ -51,6 +52,7 @@ from desktop.settings import (
     MODEL,
     PERMISSION_MODE,
     SHELL_TIME_LIMIT,
+    SUBAGENT_BUDGET,
     TOOL_OUTPUT_LIMIT,
 )
 from desktop.store.log import Log
@@ -103,6 +105,11 @@ class Preferred:
         """The percentage of a model's window; 0 for never."""
         value = self.current.value(COMPACT_AT)
         return 0 if value == "off" else int(value)
+
+    def subagent_dollars(self) -> float:
+        """What a message may cost with its subagents; 0 for no limit."""
+        value = self.current.value(SUBAGENT_BUDGET)
+        return 0.0 if value == "off" else float(value)
 
 
 class Runtime:
@@ -408,10 +415,16 @@ async def _join(
         dollars=partial(_dollars, prices),
         tokens=lambda model, tokens, at: prices.of_tokens(model, tokens, at=at),
     )
+    subagents = Subagents(
+        lambda: supervisor,
+        listen=lambda listener, tab_id: hub.subscribe(listener, tab_id=tab_id),
+        tariff=tariff,
+        dollars=preferred.subagent_dollars,
+    )
     around = Surroundings(
         model_for=access.model_for,
         model_info=access.model_info,
-        tools=Offered(tools, tool_servers.tools),
+        tools=Offered((subagents, *tools), tool_servers.tools),
         prompt=shipped.prompt,
         publisher=hub,
         approvals=Approvals(log.catalogue, has_person=has_person, new_id=new_id, now_ms=now_ms),
@@ -422,6 +435,7 @@ async def _join(
         monotonic=time.monotonic,
         compact_at=preferred.compact_at,
         gone=tool_servers.gone,
+        kin=subagents,
     )
     catalogue: Catalogue = log.catalogue
     if not stores.keeps:
@@ -434,6 +448,7 @@ async def _join(
         around=around,
         defaults=preferred.chosen,
         revision=stores.reader.revision,
+        make_below=partial(_make_below, stores) if stores.keeps else None,
     )
     return Runtime(
         folder=folder,
@@ -508,6 +523,12 @@ def _place(
         ),
         facts=lambda: facts.observe(directory, today=datetime.now().astimezone().date()),
     )
+
+
+async def _make_below(stores: Stores, parent: Tab, chosen: Chosen, title: str) -> Tab:
+    """A subagent's conversation, kept where its parent's is, and set to what is chosen."""
+    snapshot = Snapshot(new_id(), parent.workspace_id, "", chosen.model, chosen.effort, chosen.mode)
+    return await stores.begin_below(parent.id, snapshot, title=title)
 
 
 def _read_only_notice(folder: DataFolder) -> str:
