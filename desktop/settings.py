@@ -229,9 +229,9 @@ SUBAGENT_BUDGET: Setting[str] = Setting(
     "5",
     "Tools",
     "Budget for a message with subagents",
-    "Once a message has cost so much with all subagents that work for it, no further one begins and "
-    "those that work come to an end. Where a price is unknown, 2,000,000 tokens count for all of "
-    "it.",
+    "Once a message has cost so much with all subagents that work for it, no further one begins "
+    "and those that work come to an end. Where a price is unknown, 2,000,000 tokens count for all "
+    "of it.",
     choices=(
         Choice("off", "No limit"),
         Choice("1", "$1"),

@@ -31,9 +31,9 @@ _log = logging.getLogger(__name__)
 class Supervisor:
     """Implements `core.protocols.Commands`.
 
-    `make_below` makes a subagent's conversation where the rows of its parent's are; the catalogue
-    does it where nobody else is named. `place_for` says where a conversation works (from its tab and workspace), `defaults` what a new
-    one is set to, `revision` reads a conversation's revision (0: unknown).
+    `place_for` says where a conversation works (from its tab and workspace), `defaults` what a new
+    one is set to, `revision` reads a conversation's revision (0: unknown). `make_below` makes a
+    subagent's conversation where its parent's rows are; without it the catalogue does.
     """
 
     def __init__(

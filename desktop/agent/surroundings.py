@@ -93,7 +93,7 @@ class Surroundings:
     gone: Callable[[str], Tool | None] = lambda name: None
     ttl: Callable[[], Ttl] = _five_minutes
     compact_at: Callable[[], int] = _never
-    kin: Kin = Alone()  # noqa: RUF009 (has no state)
+    kin: Kin = Alone()
 
     def tool(self, name: str) -> Tool | None:
         found = next((one for one in self.tools if one.spec.name == name), None)

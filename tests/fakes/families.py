@@ -4,7 +4,8 @@ count of how many are at work.
 `answers` maps a task (or the person's text) to the responses of that conversation, one a request.
 """
 
-from collections.abc import AsyncIterator, Sequence
+import asyncio
+from collections.abc import AsyncIterator, Callable, Sequence
 from dataclasses import dataclass, field
 
 from desktop.core.chunks import LogChunk, Stamp, Text, ToolCall
@@ -15,13 +16,15 @@ from tests.fakes.models import Asked, Batch, Gate, Response, check_request
 @dataclass(slots=True)
 class FamilyModel:
     """`asked` are the requests of each task in their order; `order` the tasks as they were asked.
-    `most` is how many requests were open at one time."""
+    `most` is how many requests were open at one time. A response takes `pace` rounds of the loop.
+    """
 
     answers: dict[str, list[Response]]
     asked: dict[str, list[Asked]] = field(default_factory=dict[str, list[Asked]])
     order: list[str] = field(default_factory=list[str])
     open: int = 0
     most: int = 0
+    pace: Callable[[], int] = lambda: 0
 
     def stamp(self, model: str) -> Stamp:
         return Stamp("scripted:account", model)
@@ -39,6 +42,8 @@ class FamilyModel:
         self.open += 1
         self.most = max(self.most, self.open)
         try:
+            for _ in range(self.pace()):
+                await asyncio.sleep(0)
             for item in self.answers[task][len(self.asked[task]) - 1]:
                 if isinstance(item, Gate):
                     await item.wait()
