@@ -2,7 +2,7 @@
 
 The whole program without its window, on a real database, over HTTP to the strict stand-in for the
 provider, whose cache keeps the account. Rows that a later part of the program brings (compaction,
-tool servers, subagents) are not here yet.
+tool servers) are not here yet.
 """
 
 import asyncio
@@ -24,7 +24,17 @@ from desktop.paths import DataFolder
 from tests.bench import Figure
 from tests.bench._account import paid_to_least
 from tests.e2e.nacre import Home, ended, kill
-from tests.fakes.messages_api import Block, MessagesServer, Reply, reply, text, thinking, tool_use
+from tests.fakes.messages_api import (
+    Block,
+    MessagesServer,
+    Received,
+    Reply,
+    reply,
+    text,
+    thinking,
+    tool_use,
+)
+from tests.fakes.sim.replies import Responder
 
 GOAL = 1.01
 FIRST_REQUEST = 3_500  # tokens, as bytes / 4
@@ -36,11 +46,15 @@ EARLIER, LATER = "Etc/GMT+12", "Etc/GMT-14"
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """A conversation to be had: the provider's replies, and what the person does."""
+    """A conversation to be had: the provider's replies, and what the person does.
+
+    Where several are answered side by side, `answers` tells whose reply it is.
+    """
 
     name: str
     replies: tuple[Reply, ...]
     act: Callable[["Work"], Awaitable[None]]
+    answers: Responder | None = None
 
 
 class Work:
@@ -111,7 +125,7 @@ def _had(row: Row) -> tuple[float, float]:
     """Has a conversation; its ratio, and the size of its first request."""
     with (
         tempfile.TemporaryDirectory(prefix="nacre-bench-") as root,
-        MessagesServer(list(row.replies)) as server,
+        MessagesServer(row.answers or list(row.replies)) as server,
     ):
         home = Home(Path(root), base_url=server.base_url)
         for number in range(FILES):
@@ -121,7 +135,8 @@ def _had(row: Row) -> tuple[float, float]:
         with _surroundings(home):
             asyncio.run(_whole(row, work))
         assert not server.rejected, server.rejected[0].error
-        assert len(server.requests) == len(row.replies), "not every reply was asked for"
+        if row.answers is None:
+            assert len(server.requests) == len(row.replies), "not every reply was asked for"
         ratio = paid_to_least(server.requests, branches=work.branches)
         return ratio, len(server.requests[0].body) / 4
 
@@ -164,6 +179,7 @@ def _rows() -> list[Row]:
         Row("another_day_and_git_state", (*_reads(1), *_answers(4)), _another_day),
         Row("fork_at_the_middle", _answers(8), _fork),
         Row("edit_of_the_last_prompt", _answers(6), _edit),
+        Row("two_subagents", (), _two_subagents, answers=_of_a_family),
     ]
 
 
@@ -273,6 +289,29 @@ async def _edit(work: Work) -> None:
     work.tab_id = await work.runtime.commands.edit(work.tab_id, last.id, "asked otherwise")
     await work.runtime.until_idle()
     await work.turn("and on")
+
+
+READS = 8
+TASKS = ("Read the even ones.", "Read the odd ones.")
+
+
+def _of_a_family(request: Received) -> Reply:
+    """A parent that gives two tasks away in one step; each subagent reads eight files."""
+    messages = request.json["messages"]
+    first, steps = messages[0]["content"][-1]["text"], len(messages) // 2
+    task = next((at for at, task in enumerate(TASKS) if first.endswith(task)), None)
+    if task is not None:
+        return _reads(READS)[steps] if steps < READS else reply(thinking("all read"), f"done {WORDS}")
+    if steps == 0:
+        return reply(thinking("two tasks"), *(tool_use("agent", {"task": one}) for one in TASKS))
+    return _answers(3)[steps]
+
+
+async def _two_subagents(work: Work) -> None:
+    await work.turn(f"look at everything {WORDS}")
+    await work.turn("and on")
+    # Any of them may go on from any other: only what they share lies in the cache.
+    work.branches.update(range(1, len(work.server.requests)))
 
 
 class _Called:
