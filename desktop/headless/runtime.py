@@ -205,6 +205,16 @@ class Runtime:
         store = await self._stores.store_for(tab_id)
         return listed(await store.requests(), tariff=self._tariff)
 
+    async def usage_below(self, tab_id: str) -> tuple[RequestUsage, ...]:
+        """The requests of all subagents that work or worked below a conversation."""
+        tabs = (await self.catalogue.view()).tabs
+        line, found = [tab_id], list[RequestUsage]()
+        for one in line:
+            line += [tab.id for tab in tabs if tab.parent_tab_id == one]
+        for one in line[1:]:
+            found += await self.usage(one)
+        return tuple(found)
+
     async def free_space(self, tell: Callable[[str, int], None]) -> int:
         """Gives back what holds nothing; the bytes. `tell` hears words and the bytes so far."""
         return await self._log.upkeep.free_space(tell)

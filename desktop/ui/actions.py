@@ -49,6 +49,7 @@ ACTIONS: tuple[ActionSpec, ...] = (
     ActionSpec("zoom_out", "View", "Smaller text", ("Ctrl+-",), needs_doors=False),
     ActionSpec("zoom_reset", "View", "Normal text size", ("Ctrl+0",), needs_doors=False),
     ActionSpec("stop", "Conversation", "Stop", ()),
+    ActionSpec("stop_all", "Conversation", "Stop everything", ("Ctrl+Shift+X",)),
     ActionSpec("retry", "Conversation", "Try again", ("Ctrl+R",)),
     ActionSpec("compact", "Conversation", "Compact…"),
     ActionSpec("rename", "Conversation", "Rename…", ("F2",)),

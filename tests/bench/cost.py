@@ -301,7 +301,9 @@ def _of_a_family(request: Received) -> Reply:
     first, steps = messages[0]["content"][-1]["text"], len(messages) // 2
     task = next((at for at, task in enumerate(TASKS) if first.endswith(task)), None)
     if task is not None:
-        return _reads(READS)[steps] if steps < READS else reply(thinking("all read"), f"done {WORDS}")
+        return (
+            _reads(READS)[steps] if steps < READS else reply(thinking("all read"), f"done {WORDS}")
+        )
     if steps == 0:
         return reply(thinking("two tasks"), *(tool_use("agent", {"task": one}) for one in TASKS))
     return _answers(3)[steps]

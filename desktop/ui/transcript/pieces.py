@@ -35,7 +35,7 @@ from desktop.ui.transcript.phrases import say
 QUOTE_PROPERTY = int(QTextFormat.Property.UserProperty) + 1
 GROUND_PROPERTY = int(QTextFormat.Property.UserProperty) + 2
 
-HitKind = Literal["text", "link", "fold", "copy", "retry", "all"]
+HitKind = Literal["text", "link", "fold", "copy", "retry", "all", "subagent"]
 
 
 @dataclass(frozen=True, slots=True)

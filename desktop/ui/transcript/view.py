@@ -480,6 +480,8 @@ class TranscriptView(QListView):
                 )
             case "retry":
                 self.retry_requested.emit()
+            case "subagent":
+                self._wish(wish_of(page, row, "subagent"))
             case "all":
                 page.set_fold(row.id, "all")
             case "fold":
