@@ -183,7 +183,9 @@ class Subagents:
         if parent is None:
             raise ToolFailed("Not started: the turn is over.")
         try:
-            tab_id = await household.make_below(origin.tab_id, title=task.title or task.text)
+            tab_id = await household.make_below(
+                origin.tab_id, title=task.title.strip() or task.text
+            )
             await parent.note_subagent(tab_id, call_id=origin.call_id)
             known(tab_id)
             await household.begin_below(tab_id, first_text(task.text), prompt=parent.prompt)
