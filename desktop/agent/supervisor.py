@@ -88,14 +88,17 @@ class Supervisor:
         await self._let_rest()
 
     async def stop(self, tab_id: str) -> None:
-        await self._stop((tab_id, *self._around.kin.below(tab_id)))
+        await self._stop(lambda: (tab_id, *self._around.kin.below(tab_id)))
 
     async def stop_all(self) -> None:
-        await self._stop(self.running)
+        await self._stop(lambda: self.running)
 
-    async def _stop(self, tab_ids: Iterable[str]) -> None:
-        agents = [self._agents[one] for one in tab_ids if one in self._agents]
-        await asyncio.gather(*(agent.stop() for agent in agents))
+    async def _stop(self, found: Callable[[], Iterable[str]]) -> None:
+        """Side by side; what a subagent's call had just begun is stopped, too."""
+        stopped: set[str] = set()
+        while new := set(found()) & set(self._agents) - stopped:
+            await asyncio.gather(*(self._agents[one].stop() for one in new))
+            stopped |= new
 
     # Subagents: what the tool needs that begins them (`subagents.Household`).
 
@@ -127,6 +130,8 @@ class Supervisor:
         """Its first message. Where that can't be sent, the conversation goes into the bin."""
         try:
             async with self._begins(tab_id) as agent:
+                if (await self._catalogue.tab(tab_id)).archived_at is not None:
+                    raise NacreError("The conversation has been archived meanwhile.")
                 agent.inherit(prompt)
                 await agent.send(text)
         except NacreError:

@@ -10,6 +10,7 @@ import pytest
 from tests.e2e.nacre import SECONDS, Home, ended, kill
 from tests.fakes.messages_api import MessagesServer, Received, Reply, reply, thinking, tool_use
 
+pytestmark = pytest.mark.timeout(300)
 TASK = "Read notes.txt."
 
 
@@ -31,9 +32,10 @@ def family(request: Received) -> Reply:
 
 
 def stands(request: Received) -> Reply:
-    """As `family`, but the subagent's answer stands still in its midst."""
+    """As `family`, but the subagent's last answer stands still in its midst."""
     found = family(request)
-    return found.gate_after(3, "stands") if is_of_subagent(request) else found
+    is_last = is_of_subagent(request) and request.tool_results
+    return found.gate_after(3, "stands") if is_last else found
 
 
 @pytest.fixture

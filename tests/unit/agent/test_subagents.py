@@ -1,7 +1,9 @@
 """Subagents: a task for another agent, in a conversation of its own below (SPEC U28)."""
 
+import asyncio
 import json
 from pathlib import Path
+from typing import cast
 
 from desktop.agent.errands import REFUSED, STOPPED
 from desktop.agent.limits import Caps
@@ -14,7 +16,7 @@ from desktop.core.reducer import Grew
 from tests.fakes.families import FamilyModel, asks
 from tests.fakes.models import Gate, begins, call, calls, fails, nothing, says
 from tests.fakes.tools import ScriptedTool
-from tests.unit.agent.stage import Stage, played, results, story
+from tests.unit.agent.stage import PLAY, Stage, played, results, story
 
 
 def children(stage: Stage, tab_id: str = "") -> list[Tab]:
@@ -434,6 +436,41 @@ async def test_archiving_the_parent_stops_and_takes_along_what_is_below(tmp_path
     assert stage.supervisor.running == ()
     (child,) = children(stage)
     assert child.archived_at is not None
+
+
+@played
+async def test_P05_what_is_archived_while_a_subagent_begins_stays_archived(tmp_path: Path) -> None:
+    """Its conversation is there, and its first message waits while the family is put away."""
+    gate = Gate()
+    stage = await staged(tmp_path, of_one(says("never")))
+
+    async def before(name: str) -> None:
+        if name == "append" and children(stage):
+            await gate.wait()
+
+    await stage.send("Go")
+    stage.stores[stage.tab_id].before = before
+    await gate.reached()
+    archiving = asyncio.create_task(stage.supervisor.archive_tab(stage.tab_id))
+    await asyncio.sleep(0)
+    gate.open()
+    await archiving
+    await asyncio.gather(*(all_but_me()))
+    assert stage.supervisor.running == ()
+    assert stage.log.find(stage.tab_id).tab.archived_at is not None
+    (child,) = children(stage)
+    assert child.archived_at is not None or child.trashed_at is not None
+    assert (
+        stage.log.chunks(child.id) == () or story(stage.log.chunks(child.id))[-1] == "end stopped"
+    )
+
+
+def all_but_me() -> set["asyncio.Task[object]"]:
+    return (
+        asyncio.all_tasks()
+        - {cast("asyncio.Task[object]", asyncio.current_task())}
+        - {one for one in asyncio.all_tasks() if one.get_name() == PLAY}
+    )
 
 
 @played
