@@ -262,6 +262,25 @@ TOOL_OUTPUT_LIMIT: Setting[int] = Setting(
     maximum=65536,
     unit="MB",
 )
+SUBAGENT_BUDGET: Setting[str] = Setting(
+    "tools.subagent_budget",
+    "choice",
+    "5",
+    "Tools",
+    "Budget for a message with subagents",
+    "Once a message has cost so much with all subagents that work for it, no further one begins "
+    "and those that work come to an end. Where a price is unknown, 2,000,000 tokens count for all "
+    "of it.",
+    choices=(
+        Choice("off", "No limit"),
+        Choice("1", "$1"),
+        Choice("2", "$2"),
+        Choice("5", "$5"),
+        Choice("10", "$10"),
+        Choice("20", "$20"),
+        Choice("50", "$50"),
+    ),
+)
 BACKUP_INTERVAL: Setting[str] = Setting(
     "backup.interval",
     "choice",
@@ -312,6 +331,7 @@ SETTINGS: tuple[AnySetting, ...] = (
     SHELL_TIME_LIMIT,
     SHELL_MEMORY_LIMIT,
     TOOL_OUTPUT_LIMIT,
+    SUBAGENT_BUDGET,
     BACKUP_INTERVAL,
     BACKUP_KEEP,
     BACKUP_FOLDER,

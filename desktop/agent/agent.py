@@ -25,17 +25,19 @@ from desktop.agent.late_tools import LateTools
 from desktop.agent.ledger import Ledger
 from desktop.agent.listening import Haste
 from desktop.agent.loop import UNFORESEEN, Links, Turn
-from desktop.agent.opening import Opening, Openings
+from desktop.agent.opening import Opening, Openings, told_prompt
 from desktop.agent.spending import Next, spent
 from desktop.agent.surroundings import Chosen, Place, Surroundings
 from desktop.agent.tenure import Tenure
 from desktop.agent.waiting import Waiting
 from desktop.agent.warming import Refresh, new_record, next_refresh, refreshed
 from desktop.core.chunks import Json, LogChunk, Outcome, Stamp, System, Text
+from desktop.core.conversation import subagent_mark
 from desktop.core.errors import LeaseHeld, NacreError, StoreError
 from desktop.core.model import Model, Retry, Spent
 from desktop.core.permissions import PermissionMode
 from desktop.core.protocols import TurnStore
+from desktop.core.records import RequestRecord
 from desktop.core.status import Compacting, NewTools, QueuedMessage, TabStatus, Way
 
 WORKING = "The agent is working in this conversation."
@@ -133,6 +135,19 @@ class Agent:
         return tuple(self._ledger.rows)
 
     @property
+    def prompt(self) -> System | None:
+        """What the model is told before everything else, with its tools."""
+        return told_prompt(self._ledger.rows)
+
+    def inherit(self, prompt: System | None) -> None:
+        """What a conversation without a row begins with, instead of a prompt of its own."""
+        self._openings.inherited = prompt
+
+    def requests_of(self, turn_id: str) -> tuple[RequestRecord, ...]:
+        """The requests of a turn, as far as they are in memory: all, while it runs."""
+        return tuple(one for one in self._ledger.requests.values() if one.turn_id == turn_id)
+
+    @property
     def status(self) -> TabStatus:
         turn = self._turn
         dangling = self._ledger.dangling
@@ -158,6 +173,7 @@ class Agent:
             compacting=self._compacting,
             ways_on=() if turn or self._tenure.holder else self._ways_on,
             new_tools=self._new_tools,
+            asking=self._around.kin.asking(self.tab_id),
         )
 
     async def open(self) -> TabStatus:
@@ -219,6 +235,14 @@ class Agent:
                 if not self.is_running:
                     await self._tenure.release()
 
+    async def note_subagent(self, tab_id: str, *, call_id: str) -> None:
+        """Durably notes in which conversation the subagent of a running call works."""
+        turn = self._turn
+        if turn is None:
+            raise NacreError("The turn is over.")
+        mark = self._openings.system(turn.id, subagent_mark(call_id, tab_id))
+        await self._ledger.append([mark])
+
     async def run_step(self) -> Outcome | None:
         """One step of the turn that `submit_user_message` opened; its outcome after the last."""
         turn = self._turn
@@ -239,6 +263,11 @@ class Agent:
         self._tell()
         if task is not None:
             await asyncio.wait({task})
+
+    async def until_over(self) -> None:
+        """Returns when what runs now is over, with what waits in the queue."""
+        if self._task is not None:
+            await asyncio.wait({self._task})
 
     async def cancel_queued(self, message_id: str) -> QueuedMessage | None:
         """Takes a queued message back; None when it was sent already (SPEC C06)."""
@@ -622,6 +651,10 @@ class Agent:
         found = spent(records, tariff=self._around.tariff, window=window, following=following)
         self._spent = replace(found, context=context_size(self._ledger, self._around))
         self._new_tools = self._late_tools.to_take(self._spent.context, following)
+
+    def tell(self) -> None:
+        """Publishes the status anew: something beside this conversation has changed it."""
+        self._tell()
 
     def _tell(self) -> None:
         self._around.publisher.status(self.status)

@@ -8,7 +8,7 @@ rows as they finish.
 import asyncio
 import logging
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from desktop.agent.approvals import Asker
 from desktop.agent.guard import signature
@@ -18,7 +18,7 @@ from desktop.core.chunks import LogChunk, NewChunk, ToolCall, ToolResult
 from desktop.core.conversation import started_mark
 from desktop.core.errors import StoreError, ToolFailed
 from desktop.core.reducer import Grew, Opened
-from desktop.core.tools import Stopped, ToolOutcome
+from desktop.core.tools import Origin, Stopped, ToolOutcome
 
 END_WITHIN = 0.8  # seconds that a stopped tool has to end, before its result is written without it
 
@@ -199,7 +199,7 @@ class Calls:
         tool = self._around.tool(call.name)
         if tool is None:
             raise ToolFailed(f"There is no tool named {call.name} here.")
-        scene = self._place.scene
+        scene = replace(self._place.scene, origin=self._origin(job))
         act = await tool.prepare(call.arguments, scene)
         refusal = await self._around.approvals.refusal(act, call_id=call.call_id, asker=self._asker)
         if refusal is not None:
@@ -213,6 +213,10 @@ class Calls:
                 self._around.publisher.live(self._place.tab_id, Grew(job.id, text))
 
         return await tool.run(act, scene, report)
+
+    def _origin(self, job: _Job) -> Origin:
+        step = job.calls[0].step
+        return Origin(self._place.tab_id, self._turn_id, step, job.call.call_id)
 
     def _open(self, job: _Job) -> None:
         first = job.calls[0]

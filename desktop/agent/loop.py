@@ -122,6 +122,10 @@ class Turn:
     async def _run_step(self) -> Outcome | None:
         if self.stopping:
             return "stopped"
+        spent_up = self._around.kin.spent_up(self._place.tab_id)
+        if spent_up:
+            self._note(spent_up)
+            return "failed"
         await self._compact_when_due()
         if self.stopping:
             return "stopped"

@@ -44,6 +44,8 @@ class Openings:
         self._place = place
         self._around = around
         self._mode = mode
+        # What a subagent begins with: the same beginning as its parent's (API C43).
+        self.inherited: System | None = None
 
     async def with_text(self, text: str, attachments: Sequence[Json], stamp: Stamp) -> Opening:
         """Begins with a message; an unanswered one sent unchanged goes on in its own turn."""
@@ -109,7 +111,7 @@ class Openings:
         rows = self._ledger.rows
         mode = self._mode()
         if prompt_of(rows) is None:
-            found = [self._prompt(), facts.opening(surroundings, mode)]
+            found = [self.inherited or self._prompt(), facts.opening(surroundings, mode)]
         else:
             changes = [self._model_change(stamp), facts.news(rows, surroundings, mode)]
             found = [one for one in changes if one is not None]
@@ -121,7 +123,9 @@ class Openings:
         surroundings = await self._place.facts()
         prompt = self._prompt()
         told = facts.opening(surroundings, self._mode())
-        found = [told] if _is_told(prompt, self._ledger.rows) else [prompt, told]
+        before = told_prompt(self._ledger.rows)
+        is_told = before is not None and _as_sent(before) == _as_sent(prompt)
+        found = [told] if is_told else [prompt, told]
         return [self.system(turn_id, data, step=step) for data in found]
 
     def _prompt(self) -> System:
@@ -169,9 +173,13 @@ def _retracted(ids: Sequence[str]) -> System:
     return System("retracted", fields={"chunkIds": list(ids)})
 
 
-def _is_told(prompt: System, rows: Sequence[LogChunk]) -> bool:
-    """Whether a model is told this very prompt with these tools already."""
-    before = prompt_of(rows)
-    if before is None or before.text != prompt.text:
-        return False
-    return json.dumps(tools_of(rows)) == json.dumps(prompt.fields["tools"])
+def told_prompt(rows: Sequence[LogChunk]) -> System | None:
+    """The prompt that a model is told, with the tools that it is told of now."""
+    prompt = prompt_of(rows)
+    if prompt is None:
+        return None
+    return System("prompt", prompt.text, {**prompt.fields, "tools": tools_of(rows)})
+
+
+def _as_sent(prompt: System) -> tuple[str, str]:
+    return prompt.text, json.dumps(prompt.fields.get("tools"))

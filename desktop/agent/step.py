@@ -125,6 +125,7 @@ class Step:
         match event:
             case ResponseStarted():
                 self._retrying(None)
+                self._around.kin.answering(self._record.tab_id)
                 self._note_cache(event.diagnosis)
             case ResponseFinished():
                 return StepEnd(stop_reason=event.stop_reason, details=event.details)

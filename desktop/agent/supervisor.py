@@ -14,7 +14,7 @@ from desktop.agent import branching
 from desktop.agent.agent import Agent
 from desktop.agent.surroundings import Chosen, Place, Surroundings
 from desktop.agent.turnstile import Turnstile
-from desktop.core.chunks import LogChunk
+from desktop.core.chunks import LogChunk, System
 from desktop.core.errors import InBin, NacreError
 from desktop.core.permissions import Answer, PermissionMode
 from desktop.core.protocols import Catalogue, TurnStore
@@ -32,7 +32,8 @@ class Supervisor:
     """Implements `core.protocols.Commands`.
 
     `place_for` says where a conversation works (from its tab and workspace), `defaults` what a new
-    one is set to, `revision` reads a conversation's revision (0: unknown).
+    one is set to, `revision` reads a conversation's revision (0: unknown). `make_below` makes a
+    subagent's conversation where its parent's rows are; without it the catalogue does.
     """
 
     def __init__(
@@ -44,6 +45,7 @@ class Supervisor:
         around: Surroundings,
         defaults: Callable[[], Chosen],
         revision: Callable[[str], Awaitable[int]],
+        make_below: Callable[[Tab, Chosen, str], Awaitable[Tab]] | None = None,
     ) -> None:
         self._catalogue = catalogue
         self._store_for = store_for
@@ -51,6 +53,7 @@ class Supervisor:
         self._around = around
         self._defaults = defaults
         self._revision = revision
+        self._make_below = make_below or self._make_in_catalogue
         self._agents: dict[str, Agent] = {}
         self._making = asyncio.Lock()
         self._turnstile = Turnstile()
@@ -90,9 +93,56 @@ class Supervisor:
         await self._let_rest()
 
     async def stop(self, tab_id: str) -> None:
-        agent = self._agents.get(tab_id)
-        if agent is not None:
-            await agent.stop()
+        await self._stop(lambda: (tab_id, *self._around.kin.below(tab_id)))
+
+    async def stop_all(self) -> None:
+        await self._stop(lambda: self.running)
+
+    async def _stop(self, found: Callable[[], Iterable[str]]) -> None:
+        """Side by side; what a subagent's call had just begun is stopped, too."""
+        stopped: set[str] = set()
+        while new := set(found()) & set(self._agents) - stopped:
+            await asyncio.gather(*(self._agents[one].stop() for one in new))
+            stopped |= new
+
+    # Subagents: what the tool needs that begins them (`subagents.Household`).
+
+    def running_agent(self, tab_id: str) -> Agent | None:
+        """The agent of a conversation that is used now."""
+        return self._agents.get(tab_id)
+
+    async def depth(self, tab_id: str) -> tuple[str, int]:
+        """The conversation that a family goes back to, and how deep below it this one is."""
+        line = [tab_id]
+        parent = (await self._catalogue.tab(tab_id)).parent_tab_id
+        while parent is not None and parent not in line:
+            line.append(parent)
+            parent = (await self._catalogue.tab(parent)).parent_tab_id
+        return line[-1], len(line) - 1
+
+    async def make_below(self, tab_id: str, *, title: str) -> str:
+        """A conversation for a subagent of this one: in its folder, set to the same."""
+        chosen = (await self._agent(tab_id)).chosen
+        parent = await self._catalogue.tab(tab_id)
+        return (await self._make_below(parent, chosen, title_from(title))).id
+
+    async def _make_in_catalogue(self, parent: Tab, chosen: Chosen, title: str) -> Tab:
+        tab = await self._catalogue.create_tab(parent.workspace_id, title=title, parent=parent.id)
+        await self._catalogue.save_snapshot(self._snapshot(tab, chosen, "idle"))
+        return tab
+
+    async def begin_below(self, tab_id: str, text: str, *, prompt: System | None) -> None:
+        """Its first message. Where that can't be sent, the conversation goes into the bin."""
+        try:
+            async with self._begins(tab_id) as agent:
+                if (await self._catalogue.tab(tab_id)).archived_at is not None:
+                    raise NacreError("The conversation has been archived meanwhile.")
+                agent.inherit(prompt)
+                await agent.send(text)
+        except NacreError:
+            with suppress(NacreError):
+                await self._catalogue.trash_tab(tab_id)
+            raise
 
     async def cancel_queued(self, tab_id: str, message_id: str) -> QueuedMessage | None:
         return await (await self._agent(tab_id)).cancel_queued(message_id)
@@ -115,6 +165,10 @@ class Supervisor:
         """Takes effect at once and is kept; raises StoreError when it could not be kept."""
         agent = await self._agent(tab_id)
         await agent.choose(model=model, effort=effort, mode=mode)
+        if mode is not None:  # what is taken back here must not go on below
+            for one in self._around.kin.below(tab_id):
+                if one in self._agents:
+                    await self._agents[one].choose(mode=mode)
         # It is shown already: who quits in this moment finds it again all the same (SPEC C27).
         saving = asyncio.create_task(
             self._save(tab_id, agent, "running" if agent.is_running else "idle")
@@ -319,10 +373,12 @@ class Supervisor:
 
     async def _save(self, tab_id: str, agent: Agent, lifecycle: str) -> None:
         """Keeps what the agent is set to, for the next start (SPEC C27)."""
-        chosen = agent.chosen
         tab = await self._catalogue.tab(tab_id)
-        snapshot = Snapshot(
-            tab_id=tab_id,
+        await self._catalogue.save_snapshot(self._snapshot(tab, agent.chosen, lifecycle))
+
+    def _snapshot(self, tab: Tab, chosen: Chosen, lifecycle: str) -> Snapshot:
+        return Snapshot(
+            tab_id=tab.id,
             workspace_id=tab.workspace_id,
             provider=self._provider(chosen.model),
             model=chosen.model,
@@ -330,7 +386,6 @@ class Supervisor:
             mode=chosen.mode,
             lifecycle=lifecycle,
         )
-        await self._catalogue.save_snapshot(snapshot)
 
     def _provider(self, model: str) -> str:
         try:

@@ -2,6 +2,7 @@
 
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
+from typing import Protocol
 
 from desktop.agent.approvals import Approvals
 from desktop.agent.facts import Facts
@@ -22,6 +23,44 @@ class Chosen:
     mode: PermissionMode = "ask"
 
 
+class Kin(Protocol):
+    """What a running agent's family has to do with it."""
+
+    def answering(self, tab_id: str) -> None:
+        """A response in this conversation has begun."""
+        ...
+
+    def spent_up(self, tab_id: str) -> str:
+        """Why a subagent's turn may not go on; '' when it may, and in any other conversation."""
+        ...
+
+    def below(self, tab_id: str) -> tuple[str, ...]:
+        """The conversations of its subagents that run now, and of theirs."""
+        ...
+
+    def asking(self, tab_id: str) -> tuple[str, ...]:
+        """Those of them that wait for the person's answer."""
+        ...
+
+
+class Alone:
+    """The Kin of agents without subagents."""
+
+    def answering(self, tab_id: str) -> None: ...
+
+    def spent_up(self, tab_id: str) -> str:
+        del tab_id
+        return ""
+
+    def below(self, tab_id: str) -> tuple[str, ...]:
+        del tab_id
+        return ()
+
+    def asking(self, tab_id: str) -> tuple[str, ...]:
+        del tab_id
+        return ()
+
+
 def _five_minutes() -> Ttl:
     return "5m"
 
@@ -40,7 +79,7 @@ class Surroundings:
     `now_ms` is UTC, `monotonic` seconds. `ttl` is for how long the next request
     is to be kept in the provider's cache. `compact_at` is the percentage of a model's window at
     which a conversation is compacted by itself, 0 for never; `keep_warm` is how often in one pause
-    a resting one is kept in the provider's cache, 0 for never.
+    a resting one is kept in the provider's cache, 0 for never. `kin` knows of subagents.
     """
 
     model_for: Callable[[str], Model]
@@ -58,6 +97,7 @@ class Surroundings:
     ttl: Callable[[], Ttl] = _five_minutes
     compact_at: Callable[[], int] = _never
     keep_warm: Callable[[], int] = _never
+    kin: Kin = Alone()
 
     def tool(self, name: str) -> Tool | None:
         found = next((one for one in self.tools if one.spec.name == name), None)

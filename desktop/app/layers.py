@@ -221,6 +221,7 @@ class Layers:
         UsageBox(
             self._theme(),
             usage=partial(self._opened().usage, tab_id),
+            below=partial(self._opened().usage_below, tab_id),
             tasks=self._tasks,
             now_ms=now_ms,
             parent=parent,

@@ -109,6 +109,22 @@ def started_calls(chunks: Iterable[LogChunk]) -> frozenset[str]:
     return frozenset(started)
 
 
+def subagent_mark(call_id: str, tab_id: str) -> System:
+    """The row that says in which conversation the subagent of a call works.
+
+    It leads the person there; not on the wire, not shown.
+    """
+    return System("notice", fields={"subagent": tab_id, "callId": call_id})
+
+
+def marked_subagent(payload: Payload) -> tuple[str, str] | None:
+    """(call id, conversation) of such a mark."""
+    if not isinstance(payload, System) or payload.kind != "notice":
+        return None
+    call_id, tab_id = payload.fields.get("callId"), payload.fields.get("subagent")
+    return (call_id, tab_id) if isinstance(call_id, str) and isinstance(tab_id, str) else None
+
+
 def prompt_of(chunks: Iterable[LogChunk]) -> System | None:
     """The `prompt` row: system prompt and tool set, fixed until a compaction brings another."""
     found: System | None = None

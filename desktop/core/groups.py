@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from desktop.core.chunks import DamagedRow, LogChunk, System, ToolCall, ToolResult
+from desktop.core.conversation import is_started_mark, marked_subagent
 from desktop.core.reducer import OpenBlock
 
 SealedRow = LogChunk | DamagedRow
@@ -48,8 +49,8 @@ class Relations:
     """What loaded rows say about each other, by call id and chunk id.
 
     `results`: the result of a call; `live`: the output of a call that runs; `calls`: calls that are
-    loaded; `retracted`: rows that were taken back; `before`, `after`: the row
-    just before and just after an id.
+    loaded; `subagents`: the conversation in which a call's subagent works; `retracted`: rows that
+    were taken back; `before`, `after`: the row just before and just after an id.
     """
 
     results: Mapping[str, LogChunk] = field(default_factory=dict[str, LogChunk])
@@ -58,6 +59,7 @@ class Relations:
     retracted: frozenset[str] = frozenset()
     before: Mapping[str, Row] = field(default_factory=dict[str, Row])
     after: Mapping[str, Row] = field(default_factory=dict[str, Row])
+    subagents: Mapping[str, str] = field(default_factory=dict[str, str])
 
 
 def relations(rows: Sequence[Row]) -> Relations:
@@ -66,6 +68,7 @@ def relations(rows: Sequence[Row]) -> Relations:
     live: dict[str, OpenRow] = {}
     calls: dict[str, str] = {}
     retracted: set[str] = set()
+    subagents: dict[str, str] = {}
     before: dict[str, Row] = {}
     after: dict[str, Row] = {}
     last: Row | None = None
@@ -87,9 +90,13 @@ def relations(rows: Sequence[Row]) -> Relations:
                     results[row.data.call_id] = row
                 case System() if row.data.kind == "retracted":
                     retracted.update(str(one) for one in row.data.fields.get("chunkIds", ()))
+                case System():
+                    mark = marked_subagent(row.data)
+                    if mark is not None:
+                        subagents[mark[0]] = mark[1]
                 case _:
                     pass
-    return Relations(results, live, calls, frozenset(retracted), before, after)
+    return Relations(results, live, calls, frozenset(retracted), before, after, subagents)
 
 
 def call_of(row: Row) -> str | None:
@@ -112,7 +119,7 @@ def is_thinking(row: Row) -> bool:
 def is_silent(row: Row) -> bool:
     """Whether the row takes no space whatever stands beside it.
 
-    That is: prompt, facts and tool sets; a turn that ended well; a notice that a turn started.
+    That is: prompt, facts and tool sets; a turn that ended well; the marks of calls.
     """
     if not isinstance(row, LogChunk) or not isinstance(row.data, System):
         return False
@@ -121,7 +128,7 @@ def is_silent(row: Row) -> bool:
         return True
     if data.kind == "turn_end":
         return data.fields.get("outcome") == "done"
-    return data.kind == "notice" and "started" in data.fields
+    return is_started_mark(data) or marked_subagent(data) is not None
 
 
 def takes_space(row: Row, known: Relations) -> bool:

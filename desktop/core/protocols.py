@@ -158,7 +158,11 @@ class Catalogue(Protocol):
         """
         ...
 
-    async def create_tab(self, workspace_id: int, *, title: str = "") -> Tab: ...
+    async def create_tab(
+        self, workspace_id: int, *, title: str = "", parent: str | None = None
+    ) -> Tab:
+        """An open conversation; one of a subagent (`parent` began it) is not in the strip."""
+        ...
 
     async def tab(self, tab_id: str) -> Tab:
         """Raises UnknownConversation."""
@@ -297,7 +301,12 @@ class Commands(Protocol):
         ...
 
     async def stop(self, tab_id: str) -> None:
-        """Ends the running turn; returns when it is over (within a second); idle: a no-op."""
+        """Ends the running turn and those of its subagents; returns when they are over (within
+        two seconds); idle: a no-op."""
+        ...
+
+    async def stop_all(self) -> None:
+        """Ends every running turn of the program; returns when all are over (SPEC U28)."""
         ...
 
     async def cancel_queued(self, tab_id: str, message_id: str) -> QueuedMessage | None: ...

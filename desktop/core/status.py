@@ -48,6 +48,7 @@ class NewTools:
 class TabStatus:
     """One conversation's state. `since` is ms UTC of the running turn's start.
 
+    `asking`: conversations of its subagents that wait for the person's answer.
     `elsewhere`: another process runs a turn here (`holder` says which). `held`: the queue waits for
     the person. `dangling`: an unanswered text, offered in the composer. `problem`: a sentence about
     what could not be kept or done, until the next action. `ways_on`: what can be done about a last
@@ -74,3 +75,4 @@ class TabStatus:
     compacting: Compacting | None = None
     ways_on: tuple[Way, ...] = ()
     new_tools: NewTools | None = None
+    asking: tuple[str, ...] = ()

@@ -29,12 +29,22 @@ class ToolSpec:
 
 
 @dataclass(frozen=True, slots=True)
+class Origin:
+    """Where a call stands: its conversation, turn and step, and its own id."""
+
+    tab_id: str = ""
+    turn_id: str = ""
+    step: int = 0
+    call_id: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class Scene:
     """Where a tool works: the real path of the workspace, a folder for long outputs, the caps.
 
     `environment` is what a child process gets, already scrubbed (no keys, no packager's paths).
     `least_free` are bytes that long outputs leave free on the disk, `memory_bytes` what each
-    process of a command may take (0: as much as there is).
+    process of a command may take (0: as much as there is). `origin` is the call's.
     """
 
     workspace: Path
@@ -45,6 +55,7 @@ class Scene:
     spool_bytes: int = 1_073_741_824
     least_free: int = LEAST_FREE
     memory_bytes: int = 4_294_967_296
+    origin: Origin = Origin()
 
 
 @dataclass(frozen=True, slots=True)

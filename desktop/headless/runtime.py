@@ -24,6 +24,7 @@ from desktop import paths, settings
 from desktop.agent import facts
 from desktop.agent.approvals import Approvals
 from desktop.agent.spending import Tariff, listed
+from desktop.agent.subagents import Subagents
 from desktop.agent.supervisor import Supervisor
 from desktop.agent.surroundings import Chosen, Place, Surroundings
 from desktop.agent.warming import Warming
@@ -59,6 +60,7 @@ from desktop.settings import (
     PERMISSION_MODE,
     SHELL_MEMORY_LIMIT,
     SHELL_TIME_LIMIT,
+    SUBAGENT_BUDGET,
     TOOL_OUTPUT_LIMIT,
 )
 from desktop.store.log import Log
@@ -122,6 +124,11 @@ class Preferred:
         """How often in a pause; 0 for never."""
         value = self.current.value(KEEP_WARM)
         return 0 if value == "off" else int(value)
+
+    def subagent_dollars(self) -> float:
+        """What a message may cost with its subagents; 0 for no limit."""
+        value = self.current.value(SUBAGENT_BUDGET)
+        return 0.0 if value == "off" else float(value)
 
 
 class Runtime:
@@ -230,6 +237,16 @@ class Runtime:
         """What a model's cache costs now; None where a price is unknown."""
         info = self._access.model_info(model)
         return cache_prices(self._tariff, model, info.name if info else model, at=now_ms())
+
+    async def usage_below(self, tab_id: str) -> tuple[RequestUsage, ...]:
+        """The requests of all subagents that work or worked below a conversation."""
+        tabs = (await self.catalogue.view()).tabs
+        line, found = [tab_id], list[RequestUsage]()
+        for one in line:
+            line += [tab.id for tab in tabs if tab.parent_tab_id == one]
+        for one in line[1:]:
+            found += await self.usage(one)
+        return tuple(found)
 
     async def free_space(self, tell: Callable[[str, int], None]) -> int:
         """Gives back what holds nothing; the bytes. `tell` hears words and the bytes so far."""
@@ -453,10 +470,16 @@ async def _join(
         dollars=partial(_dollars, prices),
         tokens=lambda model, tokens, at: prices.of_tokens(model, tokens, at=at),
     )
+    subagents = Subagents(
+        lambda: supervisor,
+        listen=lambda listener, tab_id: hub.subscribe(listener, tab_id=tab_id),
+        tariff=tariff,
+        dollars=preferred.subagent_dollars,
+    )
     around = Surroundings(
         model_for=access.model_for,
         model_info=access.model_info,
-        tools=Offered(tools, tool_servers.tools),
+        tools=Offered((subagents, *tools), tool_servers.tools),
         prompt=shipped.prompt,
         publisher=hub,
         approvals=Approvals(
@@ -475,6 +498,7 @@ async def _join(
         keep_warm=preferred.keep_warm,
         gone=tool_servers.gone,
         server_of=tool_servers.server_of,
+        kin=subagents,
     )
     catalogue: Catalogue = log.catalogue
     if not stores.keeps:
@@ -487,6 +511,7 @@ async def _join(
         around=around,
         defaults=preferred.chosen,
         revision=stores.reader.revision,
+        make_below=partial(_make_below, stores) if stores.keeps else None,
     )
     tool_servers.hear(_on_loop(supervisor.look_at_tools))
     return Runtime(
@@ -575,6 +600,12 @@ def _place(
         ),
         facts=lambda: facts.observe(directory, today=datetime.now().astimezone().date()),
     )
+
+
+async def _make_below(stores: Stores, parent: Tab, chosen: Chosen, title: str) -> Tab:
+    """A subagent's conversation, kept where its parent's is, and set to what is chosen."""
+    snapshot = Snapshot(new_id(), parent.workspace_id, "", chosen.model, chosen.effort, chosen.mode)
+    return await stores.begin_below(parent.id, snapshot, title=title)
 
 
 def _read_only_notice(folder: DataFolder) -> str:

@@ -74,6 +74,13 @@ class Stores:
         await self._file(snapshot.tab_id, self._choice, is_new=True).make()
         return await self._log.homes.begin(snapshot, self._choice, now=now_ms())
 
+    async def begin_below(self, parent: str, snapshot: Snapshot, *, title: str) -> Tab:
+        """A subagent's conversation, kept where that of its parent is. Raises as `begin`."""
+        home = await self._log.homes.of(parent)
+        if home.folder is not None:
+            await self._file(snapshot.tab_id, home, is_new=True).make()
+        return await self._log.homes.begin(snapshot, home, now=now_ms(), title=title, parent=parent)
+
     async def go_on(self, tab_id: str) -> None:
         """Compares what was asked for with where the conversation is; raises StoreError.
 

@@ -28,9 +28,19 @@ class Unlisted:
     def __getattr__(self, name: str) -> Any:
         return getattr(self._kept, name)
 
-    async def create_tab(self, workspace_id: int, *, title: str = "") -> Tab:
+    async def create_tab(
+        self, workspace_id: int, *, title: str = "", parent: str | None = None
+    ) -> Tab:
         await self._kept.workspace(workspace_id)
-        tab = Tab(self._new_id(), workspace_id, title, 0, is_open=False, created_at=self._now_ms())
+        tab = Tab(
+            self._new_id(),
+            workspace_id,
+            title,
+            0,
+            is_open=False,
+            created_at=self._now_ms(),
+            parent_tab_id=parent,
+        )
         self._tabs[tab.id] = tab
         return tab
 

@@ -16,7 +16,7 @@ from sqlalchemy import ColumnElement, Connection, select, update
 from desktop.core.errors import StoreDamaged, StoreError, UnknownConversation
 from desktop.core.records import Snapshot, Tab
 from desktop.store import failures, schema, snapshots, tabs
-from desktop.store.codec import to_json
+from desktop.store.codec import clean, to_json
 from desktop.store.connection import engine
 from desktop.store.lanes import Lanes
 from desktop.store.tables import SCHEMA, SNAPSHOTS, TABS
@@ -49,9 +49,18 @@ class Homes:
         """The conversations that are not kept in the database, by id."""
         return await self._lanes.read(kept_elsewhere)
 
-    async def begin(self, snapshot: Snapshot, home: Home, *, now: int) -> Tab:
+    async def begin(
+        self,
+        snapshot: Snapshot,
+        home: Home,
+        *,
+        now: int,
+        title: str = "",
+        parent: str | None = None,
+    ) -> Tab:
         """Makes a conversation, what it is set to, and the note of its home, in one transaction."""
-        return await self._lanes.write(partial(_begin, snapshot=snapshot, home=home, now=now))
+        job = partial(_begin, snapshot=snapshot, home=home, now=now, title=title, parent=parent)
+        return await self._lanes.write(job)
 
     async def note(self, tab_id: str, home: Home) -> None:
         """The conversation, which has a snapshot, is kept there from now on."""
@@ -131,13 +140,22 @@ def _read(note: str) -> dict[str, Any]:
     return found if isinstance(found, dict) else {}
 
 
-def _begin(connection: Connection, *, snapshot: Snapshot, home: Home, now: int) -> Tab:
+def _begin(
+    connection: Connection,
+    *,
+    snapshot: Snapshot,
+    home: Home,
+    now: int,
+    title: str,
+    parent: str | None,
+) -> Tab:
     tab = tabs.create_row(
         connection,
         tab_id=snapshot.tab_id,
         workspace_id=snapshot.workspace_id,
-        title="",
+        title=clean(title),
         now=now,
+        parent=parent,
     )
     snapshots.save_row(connection, snapshot=snapshot, now=now)
     _note(connection, tab_id=tab.id, home=home)

@@ -35,7 +35,7 @@ class TabRegistry:
         self._new_id = new_id
         self._now_ms = now_ms
 
-    async def create(self, workspace_id: int, *, title: str = "") -> Tab:
+    async def create(self, workspace_id: int, *, title: str = "", parent: str | None = None) -> Tab:
         return await self._lanes.write(
             partial(
                 create_row,
@@ -43,6 +43,7 @@ class TabRegistry:
                 workspace_id=workspace_id,
                 title=clean(title),
                 now=self._now_ms(),
+                parent=parent,
             )
         )
 
@@ -140,9 +141,18 @@ def tab_of(row: Row[Any]) -> Tab:
 
 
 def create_row(
-    connection: Connection, *, tab_id: str, workspace_id: int, title: str, now: int
+    connection: Connection,
+    *,
+    tab_id: str,
+    workspace_id: int,
+    title: str,
+    now: int,
+    parent: str | None = None,
 ) -> Tab:
-    """In exactly this workspace (SPEC P14), which is in use again if it was archived."""
+    """In exactly this workspace (SPEC P14), which is in use again if it was archived.
+
+    What a subagent works in (`parent` began it) is not in the strip until somebody opens it.
+    """
     workspaces.find(connection, workspace_id)
     archiving.bring_back_workspace(connection, workspace_id)
     last = connection.execute(select(func.max(TABS.c.position))).scalar_one()
@@ -153,8 +163,9 @@ def create_row(
             workspace_id=workspace_id,
             title=title,
             position=0 if last is None else last + 1,
-            is_open=1,
+            is_open=int(parent is None),
             created_at=now,
+            parent_tab_id=parent,
         )
         .returning(TABS)
     ).one()

@@ -52,6 +52,7 @@ ACTIONS: tuple[ActionSpec, ...] = (
     ActionSpec("zoom_out", "View", "Smaller text", ("Ctrl+-",), needs_doors=False),
     ActionSpec("zoom_reset", "View", "Normal text size", ("Ctrl+0",), needs_doors=False),
     ActionSpec("stop", "Conversation", "Stop", ()),
+    ActionSpec("stop_all", "Conversation", "Stop everything", ("Ctrl+Shift+X",)),
     ActionSpec("retry", "Conversation", "Retry", ("Ctrl+R",)),
     ActionSpec("go_on", "Conversation", "Continue the answer", ("Ctrl+G",)),
     ActionSpec("compact", "Conversation", "Compact…"),

@@ -66,6 +66,8 @@ class ActivityLine(QLabel):
         if status.phase == "running":
             if status.questions:
                 return self.tr("Waiting for your answer")
+            if status.asking:
+                return self.tr("A subagent needs your answer")
             return self.tr("Working · {time}").format(time=words.seconds(now - status.since))
         return ""
 

@@ -51,6 +51,7 @@ class ConversationArea(QWidget):
     forked = Signal(str, str)
     working = Signal(bool)
     key_wanted = Signal(str)
+    open_wanted = Signal(str)
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -154,6 +155,7 @@ class ConversationArea(QWidget):
             page.attach_wanted.connect(lambda page=page: self.attach_wanted.emit(page.composer))
             page.composer.key_wanted.connect(self.key_wanted)
             page.unarchive_wanted.connect(lambda: self.unarchive_wanted.emit(tab_id))
+            page.open_wanted.connect(self.open_wanted)
             page.branching.working.connect(self.working)
             page.branching.moved.connect(lambda other, state: self.moved.emit(tab_id, other, state))
             page.branching.forked.connect(lambda other: self.forked.emit(tab_id, other))

@@ -32,6 +32,7 @@ from desktop.ui.resend_line import ResendLine
 from desktop.ui.tasks import Tasks
 from desktop.ui.theme import Theme
 from desktop.ui.tools_line import ToolsLine
+from desktop.ui.transcript.overlay import Wish
 from desktop.ui.transcript.pane import TranscriptPane
 from desktop.ui.ways_bar import WaysBar
 
@@ -39,10 +40,11 @@ ELSEWHERE_MS = 5_000
 
 
 class ConversationPage(QWidget):
-    """`tab_id` is fixed; `link_wanted(url)` for a click on a link."""
+    """`tab_id` is fixed. `open_wanted(tab_id)`: a subagent's conversation is to be shown."""
 
     attach_wanted = Signal()
     unarchive_wanted = Signal()
+    open_wanted = Signal(str)
 
     def __init__(
         self,
@@ -73,6 +75,9 @@ class ConversationPage(QWidget):
         self.composer = Composer(theme, self)
         self.resend_line = ResendLine(now_ms, self)
         self.permission_bar = PermissionBar(theme, doors.rule_words, self)
+        self.asking_bar = NoticeBar(
+            theme, name="askingBar", act=self.tr("Open"), closable=False, parent=self
+        )
         self.queue_bar = QueueBar(theme, self)
         self.activity = ActivityLine(now_ms, self)
         self.ways_bar = WaysBar(theme, self)
@@ -126,6 +131,7 @@ class ConversationPage(QWidget):
         self.activity.show_status(status)
         self.ways_bar.show_status(status)
         self.permission_bar.show_questions(status.questions)
+        self.asking_bar.say(self._asking_words(len(status.asking)))
         self.queue_bar.show_queue(status.queue, held=status.held)
         self.composer.show_running(status.phase == "running", status.stopping)
         self.composer.show_choice(status.model, status.effort, status.mode)
@@ -146,6 +152,11 @@ class ConversationPage(QWidget):
         was, self._problem = self._problem, problem
         if problem or self.banner.message == was:
             self.banner.say(problem)
+
+    def _asking_words(self, count: int) -> str:
+        if count > 1:
+            return self.tr("{count} subagents need your answer.").format(count=count)
+        return self.tr("A subagent needs your answer.") if count else ""
 
     # -- for the window -----------------------------------------------------------------------
 
@@ -374,6 +385,7 @@ class ConversationPage(QWidget):
         inner.addLayout(now)
         for widget in (
             self.permission_bar,
+            self.asking_bar,
             self.queue_bar,
             self.archived_bar,
             self.tools_line,
@@ -398,6 +410,8 @@ class ConversationPage(QWidget):
         self.composer.model_chosen.connect(lambda model: self._choose(model=model))
         self.composer.effort_chosen.connect(lambda effort: self._choose(effort=effort))
         self.composer.mode_chosen.connect(lambda mode: self._choose(mode=mode))
+        self.asking_bar.acted.connect(self._open_asking)
+        self.pane.wished.connect(self._open_subagent)
         self.pane.way_wanted.connect(self.take)
         self.ways_bar.chosen.connect(self.take)
         self.ways_bar.hurried.connect(self._try_now)
@@ -411,6 +425,14 @@ class ConversationPage(QWidget):
                 self._doors.commands.release_queue(self.tab_id), "release queue"
             )
         )
+
+    def _open_asking(self) -> None:
+        if self._status.asking:
+            self.open_wanted.emit(self._status.asking[0])
+
+    def _open_subagent(self, wish: Wish) -> None:
+        if wish.act == "subagent" and wish.subagent:
+            self.open_wanted.emit(wish.subagent)
 
     def _offer_focus(self) -> None:
         """The keys 1, 2, 3 answer once the bar has the focus; never taken from one who writes."""

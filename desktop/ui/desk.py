@@ -260,6 +260,13 @@ class Desk(QObject):
         if await asking.finished(dialog) and dialog.textValue().strip():
             await self.doors.catalogue.rename_tab(tab.id, dialog.textValue().strip())
 
+    def stop(self, tab_id: str) -> None:
+        self._tasks.start(self.doors.commands.stop(tab_id), f"stop {tab_id}")
+
+    def stop_all(self) -> None:
+        """Every turn of the program, whatever is in view (SPEC U28)."""
+        self._tasks.start(self.doors.commands.stop_all(), "stop everything")
+
     def compact(self, tab_id: str) -> None:
         if tab_id:
             asked = compacting.compact(self.doors.commands, tab_id, window=self._window)

@@ -353,6 +353,9 @@ class MainWindow(QMainWindow):
         desk.settings_wanted.connect(self._settings)
         self._list.open_wanted.connect(desk.open_tab)
         self._list.rename_wanted.connect(desk.rename)
+        self._list.stop_wanted.connect(desk.stop)
+        self._list.stop_all_wanted.connect(desk.stop_all)
+        self.area.open_wanted.connect(desk.open_tab)
         self._wire_putting_away(desk.putting_away)
         self.sidebar.folder_wanted.connect(desk.open_folder)
         self.area.closed.connect(desk.close_tab)
@@ -407,6 +410,7 @@ class MainWindow(QMainWindow):
             "zoom_out": lambda: self._zoom(-ZOOM_STEP),
             "zoom_reset": lambda: self._zoom(None),
             "stop": lambda: self.area.current and self.area.current.stop(),
+            "stop_all": self._at_desk(lambda desk: desk.stop_all()),
             "retry": lambda: self.area.current and self.area.current.take("retry"),
             "go_on": lambda: self.area.current and self.area.current.take("go_on"),
             "compact": self._at_desk(lambda desk: desk.compact(self._current_id())),

@@ -20,7 +20,7 @@ MARK_WORDS: dict[Mark, str] = {
 
 def mark_of(status: TabStatus | None, *, unseen: bool) -> Mark:
     """The mark of a conversation, strongest first."""
-    if status is not None and status.questions:
+    if status is not None and (status.questions or status.asking):
         return "needs-you"
     if status is not None and status.phase != "idle":
         return "running"

@@ -84,6 +84,8 @@ class ConversationList(SidebarView):
     archive_wanted = Signal(str)
     unarchive_wanted = Signal(str)
     trash_wanted = Signal(str)
+    stop_wanted = Signal(str)
+    stop_all_wanted = Signal()
     archive_folder_wanted = Signal(int)
     unarchive_folder_wanted = Signal(int)
     archive_project_wanted = Signal(int)
@@ -103,6 +105,7 @@ class ConversationList(SidebarView):
         self._phrases = Phrases(
             span_of=self._span_of,
             branches=self._branches_words,
+            subagents=self._subagents_words,
             untitled=self.tr("New conversation"),
         )
         self.rows = SidebarModel(self)
@@ -201,6 +204,11 @@ class ConversationList(SidebarView):
             return self.tr("1 other branch")
         return self.tr("{count} other branches").format(count=count)
 
+    def _subagents_words(self, count: int) -> str:
+        if count == 1:
+            return self.tr("1 subagent")
+        return self.tr("{count} subagents").format(count=count)
+
     def _choose(self, index: QModelIndex) -> None:
         row = self.rows.row(index.row())
         if isinstance(row, ConversationRow):
@@ -236,6 +244,10 @@ class ConversationList(SidebarView):
             id_ = row.tab_id
             menu.addAction(self.tr("Open"), lambda: self.open_wanted.emit(id_))
             menu.addAction(self.tr("Rename…"), lambda: self.rename_wanted.emit(id_))
+            if self._is_running(id_):
+                menu.addSeparator()
+                menu.addAction(self.tr("Stop"), lambda: self.stop_wanted.emit(id_))
+                menu.addAction(self.tr("Stop everything"), self.stop_all_wanted.emit)
             menu.addSeparator()
             if row.archived:
                 menu.addAction(self.tr("Unarchive"), lambda: self.unarchive_wanted.emit(id_))
@@ -244,6 +256,10 @@ class ConversationList(SidebarView):
             menu.addAction(self.tr("Move to bin"), lambda: self.trash_wanted.emit(id_))
         elif isinstance(row, FolderRow):
             self._fill_folder_menu(menu, row)
+
+    def _is_running(self, tab_id: str) -> bool:
+        status = self._statuses.get(tab_id)
+        return status is not None and status.phase == "running"
 
     def _fill_folder_menu(self, menu: QMenu, row: FolderRow) -> None:
         number, project = row.workspace_id, row.project_id

@@ -85,6 +85,7 @@ class SidebarModel(QAbstractListModel):
         match row:
             case ConversationRow():
                 parts = [row.title, MARK_WORDS[row.mark], self._branch_words(row)]
+                parts.append(self._subagent_words(row))
                 parts.append(self.tr("archived") if row.archived else "")
                 return ", ".join(part for part in parts if part)
             case FolderRow() if row.archived:
@@ -102,10 +103,15 @@ class SidebarModel(QAbstractListModel):
             case ConversationRow():
                 moment = QDateTime.fromMSecsSinceEpoch(row.moment)
                 when = QLocale().toString(moment, QLocale.FormatType.ShortFormat)
-                lines = (row.title, self._branch_words(row), when)
+                lines = (row.title, self._branch_words(row), self._subagent_words(row), when)
                 return "\n".join(line for line in lines if line)
             case SpanRow() | BranchesRow():
                 return None
+
+    def _subagent_words(self, row: ConversationRow) -> str:
+        if row.subagent_of is None:
+            return ""
+        return self.tr("subagent of “{title}”").format(title=row.subagent_of)
 
     def _branch_words(self, row: ConversationRow) -> str:
         if row.branch_of is None:

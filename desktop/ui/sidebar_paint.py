@@ -91,9 +91,11 @@ class SidebarDelegate(QStyledItemDelegate):
             case FolderRow():
                 return theme.space_8
             case BranchesRow():
-                return theme.space_32
+                return theme.space_32 + max(0, row.level - 1) * theme.space_16
             case ConversationRow() if row.inner:
                 return theme.space_24 + theme.space_16
+            case ConversationRow():
+                return theme.space_24 + row.level * theme.space_16
             case _:
                 return theme.space_24
 

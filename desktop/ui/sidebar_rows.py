@@ -2,8 +2,8 @@
 
 Folders by their last activity; under each its conversations by time, in the spans Today, Yesterday,
 7 days, Older. Conversations that part from each other are one family: its newest stands for it, the
-others are folded below. A filter keeps conversations whose title or folder holds every word, the
-archived ones too.
+others are folded below. So are those of subagents, each below the one that began it. A filter
+keeps conversations whose title or folder holds every word, the archived ones too.
 """
 
 from __future__ import annotations
@@ -49,7 +49,8 @@ class ConversationRow:
     """One conversation; `moment` (ms UTC) is its last message, or its start.
 
     `branch_of` is the title of the conversation it parts from, None where it parts from none;
-    `inner` one stands below the newest of its family.
+    `inner` one stands below the newest of its family. `subagent_of` is the title of the one whose
+    agent began it; `level` says how deep it stands below that.
     """
 
     key: str
@@ -61,16 +62,19 @@ class ConversationRow:
     branch_of: str | None = None
     inner: bool = False
     archived: bool = False
+    subagent_of: str | None = None
+    level: int = 0
 
 
 @dataclass(frozen=True, slots=True)
 class BranchesRow:
-    """The other conversations of a family; folded at first."""
+    """The other conversations of a family, or those of subagents; folded at first."""
 
     key: str
     root: str
     title: str
     folded: bool
+    level: int = 0
 
 
 SidebarRow = FolderRow | SpanRow | ConversationRow | BranchesRow
@@ -92,6 +96,7 @@ class Phrases:
 
     span_of: Callable[[int], str]
     branches: Callable[[int], str]
+    subagents: Callable[[int], str]
     untitled: str
 
 
@@ -129,6 +134,7 @@ class _Listing:
         self._unseen = unseen
         self._wanted = [word for word in look.words.casefold().split() if word]
         self._tabs = {tab.id: tab for tab in view.tabs}
+        self._begun: dict[str, list[Tab]] = {}
         self._projects = {project.id: project.display_name for project in view.projects}
 
     def rows(self) -> Iterator[SidebarRow]:
@@ -169,7 +175,12 @@ class _Listing:
     def _inside(self, folder: FolderRow, tabs: list[Tab]) -> Iterator[SidebarRow]:
         """The conversations of a folder, newest first, one family after the other."""
         families: dict[str, list[Tab]] = {}
+        here = {tab.id for tab in tabs}
+        self._begun.clear()
         for tab in tabs:
+            if tab.parent_tab_id in here and not self._wanted:
+                self._begun.setdefault(tab.parent_tab_id, []).append(tab)
+                continue
             families.setdefault(tab.id if self._wanted else self._root(tab), []).append(tab)
         spans = {self._phrases.span_of(moment_of(family[0])) for family in families.values()}
         span = ""
@@ -179,6 +190,7 @@ class _Listing:
                 span = now
                 yield SpanRow(f"{folder.key}/{span}", span)
             yield self._conversation(family[0])
+            yield from self._subagents(family[0], level=1)
             yield from self._branches(root, family[1:])
 
     def _root(self, tab: Tab) -> str:
@@ -198,22 +210,44 @@ class _Listing:
     def _branches(self, root: str, others: list[Tab]) -> Iterator[SidebarRow]:
         """The rest of a family. Folded, what is in view, works or asks is shown all the same."""
         unfolded = root in self._look.unfolded
-        rows = [self._conversation(tab, inner=True) for tab in others]
-        always = [row for row in rows if self._is_needed(row)]
-        hidden = len(rows) - len(always)
+        rows = [(tab, self._conversation(tab, inner=True)) for tab in others]
+        hidden = sum(not self._is_needed(row) for _, row in rows)
         if hidden:
             title = self._phrases.branches(hidden)
             yield BranchesRow(f"b{root}", root, title, not unfolded)
-        yield from rows if unfolded else always
+        for tab, row in rows:
+            if unfolded or self._is_needed(row):
+                yield row
+                yield from self._subagents(tab, level=2)
+
+    def _subagents(self, parent: Tab, *, level: int) -> Iterator[SidebarRow]:
+        """What the agent of a conversation began, in the order it did; folded as branches are."""
+        begun = sorted(self._begun.get(parent.id, ()), key=lambda one: (one.created_at, one.id))
+        key = f"s{parent.id}"
+        unfolded = key in self._look.unfolded
+        needed = [unfolded or self._is_needed_below(tab) for tab in begun]
+        hidden = sum(not self._is_needed_below(tab) for tab in begun)
+        if hidden:
+            yield BranchesRow(key, key, self._phrases.subagents(hidden), not unfolded, level)
+        for tab, is_shown in zip(begun, needed, strict=True):
+            if is_shown:
+                yield self._conversation(tab, level=level)
+                yield from self._subagents(tab, level=level + 1)
+
+    def _is_needed_below(self, tab: Tab) -> bool:
+        """Whether it, or one of those that it began, is shown all the same."""
+        begun = self._begun.get(tab.id, ())
+        return self._is_needed(self._conversation(tab)) or any(map(self._is_needed_below, begun))
 
     def _is_needed(self, row: ConversationRow) -> bool:
         return row.tab_id == self._look.current or row.mark in ("running", "needs-you")
 
-    def _conversation(self, tab: Tab, *, inner: bool = False) -> ConversationRow:
+    def _conversation(self, tab: Tab, *, inner: bool = False, level: int = 0) -> ConversationRow:
         parent = self._tabs.get(tab.forked_from) if tab.forked_from else None
         branch_of = None
         if tab.forked_from is not None:
             branch_of = (parent.title if parent else "") or self._phrases.untitled
+        above = self._tabs.get(tab.parent_tab_id) if tab.parent_tab_id else None
         return ConversationRow(
             tab.id,
             tab.id,
@@ -224,4 +258,6 @@ class _Listing:
             branch_of,
             inner,
             tab.archived_at is not None,
+            (above.title or self._phrases.untitled) if above else None,
+            level,
         )

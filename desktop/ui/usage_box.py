@@ -27,13 +27,15 @@ _NUMBER = "Written to cache"
 
 
 class UsageBox(QDialog):
-    """Opened with `open()`; `usage` brings the requests, the oldest first."""
+    """Opened with `open()`; `usage` brings the requests, the oldest first, `below` those of the
+    conversation's subagents."""
 
     def __init__(
         self,
         theme: Theme,
         *,
         usage: Callable[[], Awaitable[Sequence[RequestUsage]]],
+        below: Callable[[], Awaitable[Sequence[RequestUsage]]],
         tasks: Tasks,
         now_ms: Callable[[], int],
         parent: QWidget | None = None,
@@ -43,6 +45,7 @@ class UsageBox(QDialog):
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         self.setWindowTitle(self.tr("Usage of this conversation"))
         self._usage = usage
+        self._below = below
         self._is_gone = False
         self.finished.connect(self._forget)
         self._model = UsageModel(now_ms, self)
@@ -56,14 +59,14 @@ class UsageBox(QDialog):
 
     async def _load(self) -> None:
         try:
-            usage = await self._usage()
+            usage, below = await self._usage(), await self._below()
         except NacreError as error:
             if not self._is_gone:
                 self._totals.setText(str(error))
             return
         if self._is_gone:
             return
-        self._totals.setText(self._summary(usage))
+        self._totals.setText(self._summary(usage) + self._summary_below(below))
         self._model.show(usage)
         if usage:
             self._table.setCurrentIndex(self._model.index(0, 0))
@@ -78,9 +81,7 @@ class UsageBox(QDialog):
     def _summary(self, usage: Sequence[RequestUsage]) -> str:
         if not usage:
             return self.tr("Nothing has been asked in this conversation yet.")
-        costs = [row.dollars for row in usage]
-        known = [cost for cost in costs if cost is not None]
-        total = sum(known) if len(known) == len(costs) else None
+        total = _cost(usage)
         missed = [row.miss for row in usage if row.miss is not None]
         text = self.tr("Requests: {count} · Cost: {cost}").format(
             count=words.tokens(len(usage)), cost=words.dollars(total)
@@ -92,6 +93,12 @@ class UsageBox(QDialog):
             text = f"{text} · {again}"
         sent = usage_words.sent(usage)
         return f"{text} · {sent}" if sent else text
+
+    def _summary_below(self, below: Sequence[RequestUsage]) -> str:
+        if not below:
+            return ""
+        text = self.tr(" · Requests of subagents: {count} · Cost: {cost}")
+        return text.format(count=words.tokens(len(below)), cost=words.dollars(_cost(below)))
 
     def _build(self, theme: Theme) -> None:
         column = QVBoxLayout(self)
@@ -135,3 +142,10 @@ class UsageBox(QDialog):
             header.resizeSection(column, metrics.horizontalAdvance(widest) + theme.space_24)
         table.setMinimumHeight(metrics.lineSpacing() * ROWS)
         return table
+
+
+def _cost(usage: Sequence[RequestUsage]) -> float | None:
+    """None as soon as one price is unknown: half a sum would be a lie."""
+    costs = [row.dollars for row in usage]
+    known = [cost for cost in costs if cost is not None]
+    return sum(known) if len(known) == len(costs) else None

@@ -68,10 +68,16 @@ def has_previous_end(messages: Sequence[dict[str, Any]]) -> bool:
 
 
 def _before_the_last_words(messages: Sequence[dict[str, Any]]) -> dict[str, Any] | None:
-    """The block after which the person, or the program for them, said what stands last."""
+    """The block after which the person, or the program for them, said what stands last.
+
+    In a first message it is what they are told of their surroundings: subagents that are begun
+    together share it.
+    """
     last = messages[-1]
     if last["role"] != "user":
         return None
+    if len(messages) == 1:
+        return _last_markable([{**last, "content": last["content"][:-1]}])
     results = [block for block in last["content"] if block.get("type") == "tool_result"]
     return results[-1] if results else _last_markable(messages[:-1])
 

@@ -1,8 +1,7 @@
 """What conversations cost, as a ratio to the least that the price list allows.
 
 The whole program without its window, on a real database, over HTTP to the strict stand-in for the
-provider, whose cache keeps the account. Rows that a later part of the program brings (compaction,
-subagents) are not here yet.
+provider, whose cache keeps the account.
 """
 
 import asyncio
@@ -26,7 +25,17 @@ from desktop.paths import DataFolder
 from tests.bench import Figure
 from tests.bench._account import paid_to_least
 from tests.e2e.nacre import Home, ended, kill
-from tests.fakes.messages_api import Block, MessagesServer, Reply, reply, text, thinking, tool_use
+from tests.fakes.messages_api import (
+    Block,
+    MessagesServer,
+    Received,
+    Reply,
+    reply,
+    text,
+    thinking,
+    tool_use,
+)
+from tests.fakes.sim.replies import Responder
 
 GOAL = 1.01
 FIRST_REQUEST = 3_500  # tokens, as bytes / 4
@@ -39,11 +48,15 @@ EARLIER, LATER = "Etc/GMT+12", "Etc/GMT-14"
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """A conversation to be had: the provider's replies, and what the person does."""
+    """A conversation to be had: the provider's replies, and what the person does.
+
+    Where several are answered side by side, `answers` tells whose reply it is.
+    """
 
     name: str
     replies: tuple[Reply, ...]
     act: Callable[["Work"], Awaitable[None]]
+    answers: Responder | None = None
 
 
 class Work:
@@ -114,7 +127,7 @@ def _had(row: Row) -> tuple[float, float]:
     """Has a conversation; its ratio, and the size of its first request."""
     with (
         tempfile.TemporaryDirectory(prefix="nacre-bench-") as root,
-        MessagesServer(list(row.replies)) as server,
+        MessagesServer(row.answers or list(row.replies)) as server,
     ):
         home = Home(Path(root), base_url=server.base_url)
         for number in range(FILES):
@@ -124,7 +137,8 @@ def _had(row: Row) -> tuple[float, float]:
         with _surroundings(home):
             asyncio.run(_whole(row, work))
         assert not server.rejected, server.rejected[0].error
-        assert len(server.requests) == len(row.replies), "not every reply was asked for"
+        if row.answers is None:
+            assert len(server.requests) == len(row.replies), "not every reply was asked for"
         ratio = paid_to_least(server.requests, branches=work.branches)
         return ratio, len(server.requests[0].body) / 4
 
@@ -168,6 +182,7 @@ def _rows() -> list[Row]:
         Row("fork_at_the_middle", _answers(8), _fork),
         Row("edit_of_the_last_prompt", _answers(6), _edit),
         Row("late_tool_server", _answers(5), _late_tool_server),
+        Row("two_subagents", (), _two_subagents, answers=_of_a_family),
     ]
 
 
@@ -295,6 +310,31 @@ async def _late_tool_server(work: Work) -> None:
         len(one.json["tools"]) == len(work.server.requests[0].json["tools"])
         for one in work.server.requests
     )
+
+
+READS = 8
+TASKS = ("Read the even ones.", "Read the odd ones.")
+
+
+def _of_a_family(request: Received) -> Reply:
+    """A parent that gives two tasks away in one step; each subagent reads eight files."""
+    messages = request.json["messages"]
+    first, steps = messages[0]["content"][-1]["text"], len(messages) // 2
+    task = next((at for at, task in enumerate(TASKS) if first.endswith(task)), None)
+    if task is not None:
+        return (
+            _reads(READS)[steps] if steps < READS else reply(thinking("all read"), f"done {WORDS}")
+        )
+    if steps == 0:
+        return reply(thinking("two tasks"), *(tool_use("agent", {"task": one}) for one in TASKS))
+    return _answers(3)[steps]
+
+
+async def _two_subagents(work: Work) -> None:
+    await work.turn(f"look at everything {WORDS}")
+    await work.turn("and on")
+    # Any of them may go on from any other: only what they share lies in the cache.
+    work.branches.update(range(1, len(work.server.requests)))
 
 
 class _Called:

@@ -464,7 +464,9 @@ class MemoryCatalogue:
     def directory(self, workspace_id: int) -> str:
         return next(one.directory for one in self._workspaces if one.id == workspace_id)
 
-    async def create_tab(self, workspace_id: int, *, title: str = "") -> Tab:
+    async def create_tab(
+        self, workspace_id: int, *, title: str = "", parent: str | None = None
+    ) -> Tab:
         self._log.writing()
         self._in_use(await self.workspace(workspace_id))
         positions = [one.tab.position for one in self._log.conversations.values()]
@@ -473,8 +475,9 @@ class MemoryCatalogue:
             workspace_id=workspace_id,
             title=title,
             position=max(positions, default=-1) + 1,
-            is_open=True,
+            is_open=parent is None,
             created_at=self._log.now_ms(),
+            parent_tab_id=parent,
         )
         self._log.conversations[tab.id] = Conversation(tab)
         self.changed()

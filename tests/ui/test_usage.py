@@ -47,7 +47,11 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Home:
 
 
 def shown(
-    loop: qasync.QEventLoop, qtbot: QtBot, usage: Sequence[RequestUsage] | StoreError
+    loop: qasync.QEventLoop,
+    qtbot: QtBot,
+    usage: Sequence[RequestUsage] | StoreError,
+    *,
+    below: Sequence[RequestUsage] = (),
 ) -> UsageBox:
     """The box as it stands when everything is read."""
 
@@ -56,9 +60,18 @@ def shown(
             raise usage
         return usage
 
+    async def read_below() -> Sequence[RequestUsage]:
+        return below
+
     async def open_it() -> UsageBox:
         tasks = Tasks()
-        box = UsageBox(Theme("light", LIGHT), usage=read, tasks=tasks, now_ms=lambda: NOW)
+        box = UsageBox(
+            Theme("light", LIGHT),
+            usage=read,
+            below=read_below,
+            tasks=tasks,
+            now_ms=lambda: NOW,
+        )
         qtbot.addWidget(box)
         box.open()
         await until(lambda: "Adding up" not in words_of(box, "usageTotals"))
@@ -102,6 +115,13 @@ def test_c18_every_request_is_listed_with_its_tokens_its_cost_and_why(
         "The cache had let the conversation go in the meantime:"
         f" {words.tokens(2_000)} tokens were sent again,"
         " $0.01 more than reading them from the cache. The provider says: messages_changed."
+    )
+
+
+def test_u28_what_subagents_cost_is_told_apart(loop: qasync.QEventLoop, qtbot: QtBot) -> None:
+    box = shown(loop, qtbot, [FIRST], below=[MISSED, FIRST])
+    assert words_of(box, "usageTotals") == (
+        "Requests: 1 · Cost: $0.02 · Requests of subagents: 2 · Cost: $0.05"
     )
 
 

@@ -8,13 +8,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from desktop.core.chunks import LogChunk, Text
+from desktop.core.chunks import LogChunk, Text, ToolCall
 from desktop.core.groups import OpenRow, Row
 from desktop.core.records import Branch
 from desktop.core.status import TabStatus, Way
 from desktop.ui.transcript.phrases import Context, plain_text, say
 
-Act = Literal["copy", "edit", "regenerate", "fork"]
+Act = Literal["subagent", "copy", "edit", "regenerate", "fork"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,6 +39,7 @@ class Point:
 def words_of(act: Act) -> str:
     """The act as a button says it."""
     return {
+        "subagent": say("Open its conversation"),
         "copy": say("Copy"),
         "edit": say("Edit"),
         "regenerate": say("Regenerate"),
@@ -49,6 +50,7 @@ def words_of(act: Act) -> str:
 def tip_of(act: Act) -> str:
     """What the act does, in a sentence."""
     return {
+        "subagent": say("Show the conversation in which this subagent works"),
         "copy": say("Copy the text"),
         "edit": say("Send another text from here; this conversation stays as it is"),
         "regenerate": say("Ask for another answer; this one stays"),
@@ -111,6 +113,20 @@ def acts_at(
     row = rows[at]
     if is_prompt(row):
         return ("copy",) if row.id in context.relations.retracted else ("copy", "edit")
+    of_answer = _acts_of_answer(rows, at, context, at_head=at_head, at_tail=at_tail)
+    return ("subagent", *of_answer) if subagent_of(row, context) else of_answer
+
+
+def subagent_of(row: Row, context: Context) -> str:
+    """The conversation of the subagent that this call began; '' for any other row."""
+    if not isinstance(row, LogChunk) or not isinstance(row.data, ToolCall):
+        return ""
+    return context.relations.subagents.get(row.data.call_id, "")
+
+
+def _acts_of_answer(
+    rows: Sequence[Row], at: int, context: Context, *, at_head: bool, at_tail: bool
+) -> tuple[Act, ...]:
     prompt, end = prompt_at(rows, at), answer_end(rows, at)
     # The prompt of a very long answer may not be loaded: it can be looked up.
     has_prompt = prompt.id not in context.relations.retracted if prompt else not at_head

@@ -28,6 +28,7 @@ from desktop.core.chunks import (
 )
 from desktop.core.groups import OpenRow, Row
 from desktop.ui.theme import Theme
+from desktop.ui.transcript.acts import subagent_of, words_of
 from desktop.ui.transcript.code_piece import Code, CodePiece
 from desktop.ui.transcript.diff import Diff, Line, diff_of
 from desktop.ui.transcript.lane import Lane, lane_of
@@ -456,6 +457,11 @@ class Maker:
             pieces.extend(self._card_glance(call, pad))
         else:
             pieces.extend(self._card_details(call, diff, fold, pad))
+        if subagent_of(row, context):
+            accent = Paper(self.theme, "accent")
+            words = words_of("subagent")
+            inset = pad + self.theme.px(self.theme.measures.icon + self.theme.space_4)
+            pieces.append(LinePiece(accent, words, kind="subagent", small=True, left=inset))
         if len(pieces) > 1:
             pieces.append(Space(self.theme.space_8))
         panel = Panel(

@@ -18,6 +18,7 @@ from PySide6.QtCore import (
 )
 
 from desktop.core.chunks import LogChunk, System, ToolCall
+from desktop.core.conversation import marked_subagent
 from desktop.core.groups import OpenRow, Relations, Row, call_of, relations, takes_space
 from desktop.core.status import TabStatus
 from desktop.feed.scope import (
@@ -221,6 +222,9 @@ class TranscriptModel(QAbstractListModel):
                 ids.update(one.id for one in (result, before) if one is not None)
             if isinstance(row, LogChunk) and isinstance(row.data, System):
                 ids.update(str(one) for one in row.data.fields.get("chunkIds", ()))
+                mark = marked_subagent(row.data)
+                if mark is not None and mark[0] in known.calls:
+                    ids.add(known.calls[mark[0]])
         return ids
 
     def _announce(self, ids: Iterable[str]) -> None:

@@ -25,6 +25,7 @@ from desktop.ui.transcript.acts import (
     is_prompt,
     points_of,
     prompt_at,
+    subagent_of,
     tip_of,
     ways_at,
     words_of,
@@ -38,13 +39,15 @@ from desktop.ui.transcript.page import Page
 class Wish:
     """An act on a row: of a prompt itself, or of the answer whose last row has `seq`.
 
-    `prompt` is the message that is meant or was answered, None where it is not loaded.
+    `prompt` is the message that is meant or was answered, None where it is not loaded; `subagent`
+    the conversation that the row's own call began.
     """
 
     act: Act
     row_id: str
     prompt: LogChunk | None
     seq: int
+    subagent: str = ""
 
 
 class ActsBar(QFrame):
@@ -233,7 +236,10 @@ class Overlay(QObject):
         theme, at = self._theme, self._pointed(page)
         if at is None and current:
             at = page.rows.place(current)
-        acts = acts_of(page, at) if at is not None else ()
+        acts: list[Act] = []
+        if at is not None:
+            # What leads from one row elsewhere stands in the row itself.
+            acts = [act for act in acts_of(page, at) if act != "subagent"]
         placed = self._place_of(page, at) if at is not None else None
         if at is None or not acts or theme is None or placed is None:
             self._acts.hide()
@@ -332,7 +338,7 @@ def wish_of(page: Page, row: Row, act: Act) -> Wish:
     prompt = prompt_at(rows, at)
     last = rows[at if is_prompt(row) else answer_end(rows, at)]
     seq = 0 if isinstance(last, OpenRow) else last.seq
-    return Wish(act, row.id, prompt, seq)
+    return Wish(act, row.id, prompt, seq, subagent_of(row, page.rows.context()))
 
 
 def quiet_button(parent: QWidget, words: str, theme: Theme | None) -> QToolButton:

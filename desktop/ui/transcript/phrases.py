@@ -112,6 +112,7 @@ def _argument(*names: str) -> Callable[[Json], str]:
 _PATH = _argument("path", "file_path", "file", "directory", "dir")
 _PATTERN = _argument("pattern", "query", "regex", "glob")
 _COMMAND = _argument("command", "cmd")
+_TASK = _argument("title", "task")
 
 # Name of the tool: (which argument is named, done, running, failed).
 _VERBS: dict[str, tuple[Callable[[Json], str], str, str, str]] = {
@@ -121,6 +122,12 @@ _VERBS: dict[str, tuple[Callable[[Json], str], str, str, str]] = {
     "grep": (_PATTERN, "Searched for “{0}”", "Searching for “{0}”", "Could not search for “{0}”"),
     "write_file": (_PATH, "Wrote {0}", "Writing {0}", "Could not write {0}"),
     "edit_file": (_PATH, "Edited {0}", "Editing {0}", "Could not edit {0}"),
+    "agent": (
+        _TASK,
+        "A subagent worked on “{0}”",
+        "A subagent works on “{0}”",
+        "A subagent could not finish “{0}”",
+    ),
     "shell": (_COMMAND, "Ran `{0}`", "Running `{0}`", "Ran `{0}`"),
 }
 _BARE: dict[str, tuple[str, str]] = {
@@ -130,6 +137,7 @@ _BARE: dict[str, tuple[str, str]] = {
     "grep": ("Searched in files", "Searching in files"),
     "write_file": ("Wrote a file", "Writing a file"),
     "edit_file": ("Edited a file", "Editing a file"),
+    "agent": ("A subagent worked", "Giving a task to a subagent"),
     "shell": ("Ran a command", "Running a command"),
 }
 

@@ -33,7 +33,7 @@ from desktop.ui.theme import Theme
 QUOTE_PROPERTY = int(QTextFormat.Property.UserProperty) + 1
 GROUND_PROPERTY = int(QTextFormat.Property.UserProperty) + 2
 
-HitKind = Literal["text", "link", "fold", "copy", "save", "wrap", "slide", "all"]
+HitKind = Literal["text", "link", "fold", "copy", "save", "wrap", "slide", "all", "subagent"]
 
 
 @dataclass(frozen=True, slots=True)

@@ -43,6 +43,8 @@ class RowMenu:
         menu.addAction(say("Copy"), self.copy_marked).setEnabled(self.has_marked)
         if self.copy_part is not None:
             menu.addAction(say("Copy this part"), self.copy_part)
+        if "subagent" in self.acts:
+            menu.addAction(say("Open its conversation"), lambda: self.act("subagent"))
         if self.acts and not self.is_prompt:
             menu.addAction(say("Copy the answer"), lambda: self.act("copy"))
         for words, act in self.code:

@@ -523,6 +523,8 @@ class TranscriptView(QListView):
                 piece = page.piece_at(at)
                 if isinstance(piece, CodePiece):
                     self._act_on_code(page, row.id, piece.code, wrap=hit.kind == "wrap")
+            case "subagent":
+                self._wish(wish_of(page, row, "subagent"))
             case "all":
                 page.set_fold(row.id, "all")
             case "fold":

@@ -11,7 +11,9 @@ from typing import Any, ParamSpec, cast
 from desktop.agent.agent import Agent
 from desktop.agent.approvals import Approvals
 from desktop.agent.facts import Facts
+from desktop.agent.limits import Caps
 from desktop.agent.spending import Tariff
+from desktop.agent.subagents import Subagents
 from desktop.agent.supervisor import Supervisor
 from desktop.agent.surroundings import Chosen, Place, Surroundings
 from desktop.core.chunks import LogChunk, System, Text, ToolCall, ToolResult
@@ -19,7 +21,7 @@ from desktop.core.conversation import is_started_mark
 from desktop.core.events import Usage
 from desktop.core.model import Model, ModelInfo
 from desktop.core.permissions import PermissionMode
-from desktop.core.protocols import TurnStore
+from desktop.core.protocols import Publisher, TurnStore, Unsubscribe
 from desktop.core.records import Receipt, RequestRecord, Tab, Workspace
 from desktop.core.reducer import BlockOp, Grew
 from desktop.core.status import TabStatus
@@ -67,20 +69,31 @@ class Published:
         default_factory=list[Receipt | BlockOp | TabStatus]
     )
     latest: dict[str, TabStatus] = field(default_factory=dict[str, TabStatus])
+    listeners: dict[str, list[Publisher]] = field(default_factory=dict[str, list[Publisher]])
     _waiting: list[tuple[Callable[[], bool], "asyncio.Future[None]"]] = field(
         default_factory=list[tuple[Callable[[], bool], "asyncio.Future[None]"]]
     )
 
+    def listen(self, listener: Publisher, tab_id: str) -> Unsubscribe:
+        """Hands on what is published of one conversation."""
+        self.listeners.setdefault(tab_id, []).append(listener)
+        return lambda: self.listeners[tab_id].remove(listener)
+
     def receipt(self, receipt: Receipt) -> None:
         self._take(receipt)
+        for one in self.listeners.get(receipt.tab_id, ()):
+            one.receipt(receipt)
 
     def live(self, tab_id: str, op: BlockOp) -> None:
-        del tab_id
         self._take(op)
+        for one in self.listeners.get(tab_id, ()):
+            one.live(tab_id, op)
 
     def status(self, status: TabStatus) -> None:
         self.latest[status.tab_id] = status
         self._take(status)
+        for one in self.listeners.get(status.tab_id, ()):
+            one.status(status)
 
     def _take(self, event: Receipt | BlockOp | TabStatus) -> None:
         self.events.append(event)
@@ -153,7 +166,10 @@ def read_usage(raw: Mapping[str, Any]) -> Usage:
 
 
 class Stage:
-    """One process: a log, a model, tools, a supervisor. `again` is the next process."""
+    """One process: a log, a model, tools, a supervisor. `again` is the next process.
+
+    With `caps` the tool that begins subagents is offered before the others.
+    """
 
     def __init__(
         self,
@@ -164,6 +180,8 @@ class Stage:
         mode: PermissionMode = "ask",
         has_person: bool = True,
         compact_at: int = 0,
+        caps: Caps | None = None,
+        budget: float = 0.0,
         log: MemoryLog | None = None,
         ids: "itertools.count[int] | None" = None,
         process_id: str = "one",
@@ -183,18 +201,28 @@ class Stage:
         self.approvals = Approvals(
             self.log.catalogue, has_person=has_person, new_id=self.new_id, now_ms=self.now_ms
         )
+        tariff = Tariff(usage=read_usage, dollars=dollars, tokens=tokens_price)
+        self.subagents = Subagents(
+            lambda: self.supervisor,
+            listen=self.published.listen,
+            tariff=tariff,
+            dollars=lambda: budget,
+            caps=caps or Caps(),
+        )
+        offered = (*(() if caps is None else (self.subagents,)), *tools)
         self.around = Surroundings(
             model_for=self.model_for,
             model_info=lambda id_: ModelInfo(id_, id_, window=1_000),
-            tools=tuple(tools),
+            tools=offered,
             prompt="You are Nacre.",
             publisher=self.published,
             approvals=self.approvals,
-            tariff=Tariff(usage=read_usage, dollars=dollars, tokens=tokens_price),
+            tariff=tariff,
             new_id=self.new_id,
             now_ms=self.now_ms,
             monotonic=lambda: next(self.clock) / 1000,
             compact_at=lambda: compact_at,
+            kin=self.subagents,
         )
         self.chosen = Chosen("scripted-1", mode=mode)
         self.supervisor = Supervisor(
@@ -214,6 +242,7 @@ class Stage:
         *,
         mode: PermissionMode = "ask",
         has_person: bool = True,
+        caps: Caps | None = None,
     ) -> "Stage":
         """Another process on the same log, after this one has died."""
         for conversation in self.log.conversations.values():
@@ -224,6 +253,7 @@ class Stage:
             tools,
             mode=mode,
             has_person=has_person,
+            caps=caps,
             log=self.log,
             ids=self.ids,
             process_id="two",

@@ -72,13 +72,8 @@ def shop(log: AnyLog, place: Path) -> Shop:
 
 
 def child(log: AnyLog, parent: str, workspace_id: int) -> str:
-    """A conversation that an agent began from another; no program makes one yet."""
-    made = run(log.catalogue.create_tab(workspace_id))
-    if isinstance(log, MemoryLog):
-        log.find(made.id).tab = replace(made, parent_tab_id=parent)
-    else:
-        plainly(log, "UPDATE tabs SET parent_tab_id = ? WHERE id = ?", parent, made.id)
-    return made.id
+    """A conversation that an agent began from another."""
+    return run(log.catalogue.create_tab(workspace_id, parent=parent)).id
 
 
 def plainly(log: Log, statement: str, *values: object) -> list[tuple[Any, ...]]:

@@ -318,6 +318,16 @@ def test_the_scratch_workspace_is_made_once(log: AnyLog) -> None:
     assert Path(first.directory).is_dir()
 
 
+def test_u28_a_subagents_conversation_knows_its_parent_and_is_not_in_the_strip(
+    log: AnyLog, tmp_path: Path
+) -> None:
+    parent = run(log.catalogue.tab(new_tab(log, tmp_path)))
+    made = run(log.catalogue.create_tab(parent.workspace_id, title="Look", parent=parent.id))
+    assert (made.parent_tab_id, made.is_open, made.title) == (parent.id, False, "Look")
+    assert (parent.parent_tab_id, parent.is_open) == (None, True)
+    assert run(log.catalogue.tab(made.id)) == made
+
+
 def test_tabs_are_opened_closed_renamed_and_moved(log: AnyLog, tmp_path: Path) -> None:
     tabs = [new_tab(log, tmp_path) for _ in range(3)]
     closed = run(log.catalogue.set_tab_open(tabs[0], is_open=False))

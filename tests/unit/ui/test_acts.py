@@ -1,10 +1,18 @@
 """What can be done with a row, and where branches stand: functions of the loaded rows (U19)."""
 
-from desktop.core.chunks import LogChunk, Payload, Role, System, Text
-from desktop.core.groups import relations
+from desktop.core.chunks import LogChunk, Payload, Role, System, Text, ToolCall
+from desktop.core.conversation import subagent_mark
+from desktop.core.groups import relations, takes_space
 from desktop.core.records import Branch
 from desktop.core.status import TabStatus
-from desktop.ui.transcript.acts import acts_at, answer_end, answer_text, points_of, prompt_at
+from desktop.ui.transcript.acts import (
+    acts_at,
+    answer_end,
+    answer_text,
+    points_of,
+    prompt_at,
+    subagent_of,
+)
 from desktop.ui.transcript.anchor import from_anchor
 from desktop.ui.transcript.phrases import Context
 
@@ -38,6 +46,20 @@ def test_a_prompt_can_be_edited_and_an_answer_regenerated_and_forked() -> None:
     ]
     answer = ("copy", "regenerate", "fork")
     assert found == [("copy", "edit"), answer, answer, answer, ("copy", "edit"), answer, answer]
+
+
+def test_u28_the_call_of_a_subagent_leads_to_its_conversation() -> None:
+    rows = [
+        *conversation()[:1],
+        row(2, "assistant", ToolCall("c1", "agent", {"task": "Look"})),
+        row(3, "assistant", ToolCall("c2", "shell", {})),
+        row(4, "system", subagent_mark("c1", "below")),
+    ]
+    there = context(rows)
+    assert acts_at(rows, 1, there, at_head=True, at_tail=True)[0] == "subagent"
+    assert "subagent" not in acts_at(rows, 2, there, at_head=True, at_tail=True)
+    assert [subagent_of(one, there) for one in rows] == ["", "below", "", ""]
+    assert not takes_space(rows[3], there.relations)
 
 
 def test_what_runs_now_is_neither_regenerated_nor_forked() -> None:

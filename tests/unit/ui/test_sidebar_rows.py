@@ -26,6 +26,7 @@ def tab(
     title: str = "",
     archived_at: int | None = None,
     forked_from: str | None = None,
+    parent: str | None = None,
 ) -> Tab:
     return Tab(
         id_,
@@ -38,6 +39,7 @@ def tab(
         archived_at=archived_at,
         forked_from=forked_from,
         forked_at_seq=None if forked_from is None else 4,
+        parent_tab_id=parent,
     )
 
 
@@ -65,6 +67,7 @@ def rows(
         Phrases(
             span_of=lambda moment: "Today" if moment >= NOW else "Older",
             branches=lambda count: f"{count} other branches",
+            subagents=lambda count: f"{count} subagents",
             untitled="New conversation",
         ),
         statuses=statuses or {},
@@ -173,3 +176,41 @@ def test_a_folder_names_its_project_only_where_that_has_others() -> None:
     assert [row.project for row in two] == ["one", "one"]
     one = CatalogueView((Project(1, "/w", "one", "git"),), (Workspace(1, 1, "/w", "one"),))
     assert [row.project for row in rows(one) if isinstance(row, FolderRow)] == [""]
+
+
+FAMILY = (
+    tab("a", title="Mend it", moment=NOW + 1),
+    tab("b", parent="a", moment=NOW + 1),
+    tab("c", parent="b", moment=NOW + 2),
+    tab("d", parent="a", moment=NOW + 3),
+    tab("z"),
+)
+
+
+def test_u28_subagents_are_folded_below_the_one_that_began_them() -> None:
+    found = rows(view(*FAMILY))
+    assert [row.key for row in found] == ["w1", "a", "sa", "z", "w2"]
+    assert found[2].title == "2 subagents"
+    unfolded = rows(view(*FAMILY), unfolded=frozenset({"sa", "sb"}))
+    assert [row.key for row in unfolded] == ["w1", "a", "sa", "b", "sb", "c", "d", "z", "w2"]
+    levels = {row.key: row.level for row in unfolded if isinstance(row, ConversationRow)}
+    assert levels == {"a": 0, "b": 1, "c": 2, "d": 1, "z": 0}
+    assert {row.subagent_of for row in unfolded if row.key in ("b", "d")} == {"Mend it"}  # pyright: ignore[reportAttributeAccessIssue]
+
+
+def test_u28_a_subagent_that_works_or_asks_is_shown_with_those_above_it() -> None:
+    running = {"c": TabStatus("c", phase="running")}
+    found = [row.key for row in rows(view(*FAMILY), statuses=running)]
+    assert found == ["w1", "a", "sa", "b", "c", "z", "w2"]
+    assert [row.key for row in rows(view(*FAMILY), current="d")][2:5] == ["sa", "d", "z"]
+
+
+def test_u28_a_conversation_asks_when_one_of_its_subagents_does() -> None:
+    found = rows(view(tab("a")), statuses={"a": TabStatus("a", phase="running", asking=("b",))})
+    assert [row.mark for row in found if isinstance(row, ConversationRow)] == ["needs-you"]
+
+
+def test_u28_a_subagent_is_found_by_its_own_words() -> None:
+    assert [row.key for row in rows(view(*FAMILY), words="mend")] == ["w1", "a"]
+    lone = view(tab("b", parent="gone"), tab("e", parent="x", archived_at=NOW))
+    assert [row.key for row in rows(lone)] == ["w1", "b", "w2"]

@@ -81,6 +81,15 @@ def test_c16_the_first_request_marks_its_end_once():
     assert len(markers(log.body())) == 1
 
 
+def test_c43_what_a_first_message_says_of_the_surroundings_is_marked_for_subagents():
+    log = Log()
+    log.prompt()
+    log.fact("Today is Monday.")
+    log.user("first")
+    shown = [unmarked(block).get("text") for block in markers(log.body())]
+    assert shown == ["You work in a folder.", "Today is Monday.", "first"]
+
+
 def test_c16_without_a_system_text_the_last_tool_is_marked():
     log = Log()
     log.prompt("")
