@@ -16,6 +16,7 @@ from desktop.agent.calls import Calls
 from desktop.agent.compaction import NOTHING, Compaction, Ties, is_due
 from desktop.agent.guard import Circles
 from desktop.agent.ledger import Ledger
+from desktop.agent.rewriting import Rewriting
 from desktop.agent.step import Step, StepEnd
 from desktop.agent.surroundings import Chosen, Place, Surroundings
 from desktop.core.chunks import ErrorNote, LogChunk, NewChunk, Outcome, System, Text
@@ -85,6 +86,7 @@ class Turn:
         self._began = around.monotonic()
         self._stop: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         self._circles = Circles()
+        self._rewriting = Rewriting(ledger, turn_id=turn_id, new_id=around.new_id)
         self._empties = 0
         self._pauses = 0
         self._compacts = True
@@ -124,6 +126,7 @@ class Turn:
     async def _run_step(self) -> Outcome | None:
         if self.stopping:
             return "stopped"
+        await self._rewriting.keep_within()
         await self._compact_when_due()
         if self.stopping:
             return "stopped"
@@ -131,6 +134,8 @@ class Turn:
         self._links.progressed()
         if end.stopped:
             return "stopped"
+        if await self._rewriting.mends(end):
+            return None
         if _is_too_long(end) and await self._make_room(end):
             return None
         if self.stopping:

@@ -75,7 +75,8 @@ def entries(data: Payload) -> Sequence[Json]:
 
 def is_media(entry: Json) -> bool:
     """Whether an entry stands for a picture or a document, be it one that can be shown or not."""
-    return entry.get("kind") in _TYPES
+    kind = entry.get("kind")
+    return isinstance(kind, str) and kind in _TYPES
 
 
 def is_replaced(entry: Json) -> bool:
@@ -87,14 +88,16 @@ def media_of(entry: Json) -> Media | None:
     """The picture or document of an entry; None where it is none or can't be sent."""
     kind, sha256 = entry.get("kind"), entry.get("sha256")
     media_type = entry.get("mediaType")
-    if not is_media(entry) or is_replaced(entry) or media_type not in _TYPES[str(kind)]:
+    if not is_media(entry) or is_replaced(entry):
+        return None
+    if not isinstance(media_type, str) or media_type not in _TYPES[str(kind)]:
         return None
     if not isinstance(sha256, str) or not _SHA256.fullmatch(sha256):
         return None
     return Media(
         kind="image" if kind == "image" else "document",
         sha256=sha256,
-        media_type=str(media_type),
+        media_type=media_type,
         name=str(entry.get("name") or ""),
         width=_count(entry.get("width")),
         height=_count(entry.get("height")),

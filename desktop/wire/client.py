@@ -28,7 +28,10 @@ from desktop.wire import failures, retry
 from desktop.wire.endpoint import Endpoint
 from desktop.wire.failures import RequestFailed
 from desktop.wire.growing import GrowingRequest
+from desktop.wire.locating import places
 from desktop.wire.models import ModelTable
+from desktop.wire.pictures import Pictures
+from desktop.wire.showing import Bytes
 from desktop.wire.stream import Reader
 from desktop.wire.transport import Pipe, Transport
 
@@ -38,6 +41,7 @@ PAGES = 10
 PROBE_MODEL = "claude-haiku-5-5"
 # Conversations whose last request is kept as bytes, to grow the next one from.
 REMEMBERED = 8
+REMEMBERED_BYTES = 64_000_000
 EXPECTED = frozenset({"data", "input_tokens", "content"})
 DIAGNOSTICS = "diagnostics"
 INCONCLUSIVE = frozenset({"not_found", "not_a_server", "bad_request"})
@@ -47,6 +51,7 @@ Emit = Callable[[Sequence[ModelEvent]], None]
 
 class AnthropicModel:
     """One server with one key. `key` reveals it at the last moment ('' for a local server).
+    `pictures` has the bytes of what rows refer to.
 
     `jitter` gives numbers from 0 to 1, `now` seconds since the epoch; `pause` waits.
     """
@@ -61,6 +66,7 @@ class AnthropicModel:
         jitter: Callable[[], float],
         now: Callable[[], float],
         pause: Callable[[float], Awaitable[None]] = asyncio.sleep,
+        pictures: Pictures | None = None,
     ) -> None:
         self._transport = transport
         self._endpoint = endpoint
@@ -69,6 +75,7 @@ class AnthropicModel:
         self._jitter = jitter
         self._now = now
         self._pause = pause
+        self._pictures = pictures or Pictures()
         self._account = endpoint.account(key())
         self._client: Any = None
         self._growing: dict[str, GrowingRequest] = {}
@@ -83,8 +90,9 @@ class AnthropicModel:
         """See `core.model.Model`. Closing it, or cancelling who waits, ends the request at once."""
         pipe: Pipe[ModelEvent] = Pipe()
         rows = tuple(chunks)
+        pictures = await self._pictures.shown_in(rows)
         try:
-            job = self._transport.run(lambda: self._answer(rows, options, pipe.put))
+            job = self._transport.run(lambda: self._answer(rows, options, pictures, pipe.put))
         except RuntimeError as error:
             yield [ResponseFailed(failures.unexpected(str(error)))]
             return
@@ -126,13 +134,13 @@ class AnthropicModel:
             await asyncio.wrap_future(closing)
 
     async def _answer(
-        self, rows: tuple[LogChunk, ...], options: RequestOptions, emit: Emit
+        self, rows: tuple[LogChunk, ...], options: RequestOptions, pictures: Bytes, emit: Emit
     ) -> None:
         """On the transport's thread: builds, sends, reads, and tries again while it may."""
         growing = self._growing_for(rows)
         stamp = self.stamp(options.model)
         options = replace(options, asks_why=self._says_why)
-        body = growing.next(rows, options, stamp)
+        body = growing.next(rows, options, stamp, pictures)
         taken = growing.call_ids
         telling = partial(_with_position, emit, growing.position)
         attempt = 0
@@ -144,15 +152,25 @@ class AnthropicModel:
             if options.asks_why and _refuses_diagnostics(failure):
                 self._says_why = False
                 options = replace(options, asks_why=False)
-                body = growing.next(rows, options, stamp)
+                body = growing.next(rows, options, stamp, pictures)
                 attempt -= 1
                 continue
             wait = retry.delay(failure, attempt, jitter=self._jitter())
             if wait is None:
-                emit([ResponseFailed(failure)])
+                emit([ResponseFailed(self._with_places(failure, rows, options))])
                 return
             emit([RetryScheduled(failure, attempt, wait)])
             await self._pause(wait)
+
+    def _with_places(
+        self, failure: Failure, rows: Sequence[LogChunk], options: RequestOptions
+    ) -> Failure:
+        """The failure with the pictures that it is about, where it names them."""
+        if failure.kind != "media":
+            return failure
+        stamp = self.stamp(options.model)
+        found = places(failure.detail, rows, options, models=self._models, stamp=stamp)
+        return replace(failure, places=found)
 
     async def _tried(self, body: bytes, reader: Reader, emit: Emit) -> Failure | None:
         """One request. A failure before the first block is returned, later ones are events."""
@@ -183,7 +201,10 @@ class AnthropicModel:
         tab_id = rows[0].tab_id if rows else ""
         found = self._growing.pop(tab_id, None) or GrowingRequest(self._models)
         self._growing[tab_id] = found
-        if len(self._growing) > REMEMBERED:
+        while len(self._growing) > 1 and (
+            len(self._growing) > REMEMBERED
+            or sum(one.size for one in self._growing.values()) > REMEMBERED_BYTES
+        ):
             self._growing.pop(next(iter(self._growing)))
         return found
 

@@ -2,7 +2,7 @@
 
 import asyncio
 import importlib
-from collections.abc import Awaitable, Callable, Generator, Sequence
+from collections.abc import Awaitable, Callable, Generator, Iterable, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from types import ModuleType
@@ -19,8 +19,9 @@ from desktop.core.events import (
 from desktop.core.model import RequestOptions
 from desktop.wire.client import AnthropicModel
 from desktop.wire.endpoint import Endpoint
+from desktop.wire.pictures import Pictures
 from desktop.wire.transport import Transport
-from tests.unit.wire.rows_of import MODELS, OPUS
+from tests.unit.wire.rows_of import MODELS, OPUS, Kept
 
 KEY = "sk-ant-test-0123456789"
 
@@ -52,8 +53,14 @@ def asking(
     key: str = KEY,
     read_seconds: float = 5.0,
     pause: Callable[[float], Awaitable[None]] | None = None,
+    kept: Iterable[Kept] = (),
 ) -> Generator[Asking]:
     """A model for a server; its transport is closed afterwards. Without a pause none is made."""
+    shelf = {one.sha256: one.content for one in kept}
+
+    async def read(sha256: str) -> bytes | None:
+        return shelf.get(sha256)
+
     transport = Transport(load_sdk)
     waits: list[float] = []
 
@@ -68,6 +75,7 @@ def asking(
         jitter=lambda: 0.0,
         now=lambda: 1_800_000_000.0,
         pause=pause or noted,
+        pictures=Pictures(read),
     )
     try:
         yield Asking(transport, model, waits)
