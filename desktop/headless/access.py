@@ -23,6 +23,7 @@ from desktop.settings import BASE_URL
 from desktop.wire.client import AnthropicModel
 from desktop.wire.endpoint import Endpoint as Server
 from desktop.wire.models import ModelTable
+from desktop.wire.pictures import Pictures, Read, nothing_kept
 from desktop.wire.replay import MODEL as TOUR_MODEL
 from desktop.wire.replay import ReplayModel
 from desktop.wire.transport import Transport
@@ -50,7 +51,7 @@ class LiveAccess:
     """Implements `core.access.Access` and gives the agents their models.
 
     `load` reads the settings and the key once; until then it is `asking`. `jitter` gives numbers
-    from 0 to 1.
+    from 0 to 1, `content` the bytes of kept pictures and documents.
     """
 
     def __init__(
@@ -63,6 +64,7 @@ class LiveAccess:
         table: ModelTable,
         tour: ReplayModel,
         jitter: Callable[[], float],
+        content: Read = nothing_kept,
     ) -> None:
         self._environment = environment
         self._keys = keys
@@ -71,6 +73,7 @@ class LiveAccess:
         self._table = table
         self._tour = tour
         self._jitter = jitter
+        self._content = content
         self._listed: tuple[ModelInfo, ...] = ()
         self._in_force: _InForce | None = None
         self._checked: tuple[Endpoint, Secret] | None = None
@@ -245,6 +248,7 @@ class LiveAccess:
             models=self._table,
             jitter=self._jitter,
             now=time.time,
+            pictures=Pictures(self._content),
         )
 
 

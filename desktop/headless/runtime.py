@@ -391,6 +391,7 @@ async def _join(
         table=table,
         tour=ReplayModel(shipped.tour),
         jitter=random.random,
+        content=stores.content,
     )
     preferred = Preferred(settings.read(await log.catalogue.settings()))
     tools = builtin_tools()

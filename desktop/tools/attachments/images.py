@@ -27,7 +27,6 @@ _STARTS = (
     (b"\xff\xd8\xff", "JPEG"),
     (b"GIF87a", "GIF"),
     (b"GIF89a", "GIF"),
-    (b"BM", "BMP"),
     (b"II*\0", "TIFF"),
     (b"MM\0*", "TIFF"),
 )
@@ -53,6 +52,8 @@ def format_of(start: bytes) -> str:
     """The format of bytes that start so, in Pillow's word; '' for what is none that is read."""
     if start[:4] == b"RIFF" and start[8:12] == b"WEBP":
         return "WEBP"
+    if start[:2] == b"BM" and start[6:10] == b"\0\0\0\0":
+        return "BMP"
     return next((name for begin, name in _STARTS if start.startswith(begin)), "")
 
 

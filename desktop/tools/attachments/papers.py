@@ -15,7 +15,6 @@ from desktop.core.errors import ToolFailed
 
 LARGEST = 20_000_000
 MOST_PAGES = 100
-_WITHIN = 1024  # bytes in which the header may stand
 
 # What it finds odd in a document is nothing that the person could do anything about.
 logging.getLogger("pypdf").setLevel(logging.CRITICAL)
@@ -23,7 +22,7 @@ logging.getLogger("pypdf").setLevel(logging.CRITICAL)
 
 def is_paper(start: bytes) -> bool:
     """Whether bytes that start so are a PDF."""
-    return b"%PDF-" in start[:_WITHIN]
+    return start.lstrip()[:5] == b"%PDF-"
 
 
 def pages_of(content: bytes, name: str) -> int:

@@ -4,7 +4,6 @@ import asyncio
 import hashlib
 import io
 import os
-import random
 from pathlib import Path
 from typing import Any
 
@@ -13,40 +12,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from PIL import Image
 from PIL.PngImagePlugin import PngInfo
-from pypdf import PdfWriter
 
 from desktop.core.errors import ToolFailed
 from desktop.core.media import media_of
 from desktop.tools.attachments import images
 from desktop.tools.attachments.checking import checked
 from desktop.tools.attachments.reading import attachment_of, picture_of
+from tests.unit.tools.pictures import drawn, noise, paper
 
 ORIENTATION, MAKER = 0x0112, 0x010F
-
-
-def drawn(size: tuple[int, int], format_: str = "PNG", mode: str = "RGB", **how: Any) -> bytes:
-    content = io.BytesIO()
-    Image.new(mode, size, how.pop("colour", 0)).save(content, format_, **how)
-    return content.getvalue()
-
-
-def noise(side: int, format_: str = "PNG", mode: str = "RGB", **how: Any) -> bytes:
-    """A picture that no encoder makes small."""
-    bands = len(Image.new(mode, (1, 1)).getbands())
-    data = random.Random(side).randbytes(side * side * bands)
-    content = io.BytesIO()
-    Image.frombytes(mode, (side, side), data).save(content, format_, **how)
-    return content.getvalue()
-
-
-def paper(pages: int = 1, password: str = "") -> bytes:
-    writer, content = PdfWriter(), io.BytesIO()
-    for _ in range(pages):
-        writer.add_blank_page(100, 100)
-    if password:
-        writer.encrypt(password, algorithm="RC4-128")
-    writer.write(content)
-    return content.getvalue()
 
 
 def entry_of(content: bytes, name: str = "x.png") -> dict[str, Any]:
