@@ -6,7 +6,6 @@ rebuild says what was said live (SPEC A12, U22, U23).
 """
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
 
 from desktop.agent.ledger import Ledger
 from desktop.agent.step import StepEnd
@@ -14,7 +13,7 @@ from desktop.core.caching import note_of
 from desktop.core.chunks import LogChunk, NewChunk, System, Thinking
 from desktop.core.conversation import told
 from desktop.core.events import Failure
-from desktop.core.media import Media, Place, placed
+from desktop.core.media import BUDGET, Budget, Media, Place, placed
 from desktop.core.records import RequestRecord
 from desktop.core.rewrites import leaving_out_thinking, replacing, standing
 
@@ -28,29 +27,6 @@ NO_THINKING = (
 )
 NAMED = 3  # names in a sentence
 WIDENINGS = 3  # what was named, what is new, everything
-
-
-@dataclass(frozen=True, slots=True)
-class Budget:
-    """What a request may show in all (API V1, V16, V17), with room for the text beside it."""
-
-    count: int = 90
-    size: int = 24_000_000
-    pages: int = 100
-
-    def holds(self, found: Sequence[Media]) -> bool:
-        return (
-            len(found) <= self.count
-            and sum(one.encoded for one in found) <= self.size
-            and sum(one.pages for one in found) <= self.pages
-        )
-
-    @property
-    def half(self) -> "Budget":
-        return Budget(self.count // 2, self.size // 2, self.pages // 2)
-
-
-BUDGET = Budget()
 
 
 class Rewriting:

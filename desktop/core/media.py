@@ -58,6 +58,29 @@ class Media:
         return min(squares, MOST_TOKENS)
 
 
+@dataclass(frozen=True, slots=True)
+class Budget:
+    """What a request may show in all (API V1, V16, V17), with room for the text beside it."""
+
+    count: int = 90
+    size: int = 24_000_000
+    pages: int = 100
+
+    def holds(self, found: Sequence[Media]) -> bool:
+        return (
+            len(found) <= self.count
+            and sum(one.encoded for one in found) <= self.size
+            and sum(one.pages for one in found) <= self.pages
+        )
+
+    @property
+    def half(self) -> "Budget":
+        return Budget(self.count // 2, self.size // 2, self.pages // 2)
+
+
+BUDGET = Budget()
+
+
 def entries(data: Payload) -> Sequence[Json]:
     """What is attached to a text, or what a result shows, in order."""
     match data:

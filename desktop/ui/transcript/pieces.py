@@ -35,12 +35,12 @@ from desktop.ui.transcript.phrases import say
 QUOTE_PROPERTY = int(QTextFormat.Property.UserProperty) + 1
 GROUND_PROPERTY = int(QTextFormat.Property.UserProperty) + 2
 
-HitKind = Literal["text", "link", "fold", "copy", "retry", "all"]
+HitKind = Literal["text", "link", "fold", "copy", "retry", "all", "open"]
 
 
 @dataclass(frozen=True, slots=True)
 class Hit:
-    """What lies under a point: `value` is a link's target, or the text to copy."""
+    """What lies under a point: `value` is a link's target, the text to copy, or a kept file."""
 
     kind: HitKind
     value: str = ""
@@ -342,6 +342,7 @@ class LinePiece(Piece):
         mark_ink: str = "muted",
         folded: bool | None = None,
         kind: HitKind = "fold",
+        value: str = "",
         small: bool = False,
         bold: bool = False,
         left: int = 0,
@@ -354,7 +355,7 @@ class LinePiece(Piece):
         self._mark = mark
         self._mark_ink = mark_ink
         self._folded = folded
-        self._kind: HitKind = kind
+        self._hit = Hit(kind, value)
         self._small = small
         sizes = paper.theme.sizes
         self._font = paper.theme.font(sizes.small if small else sizes.body, bold=bold)
@@ -405,7 +406,7 @@ class LinePiece(Piece):
 
     def hit(self, x: float, y: float) -> Hit | None:
         del x
-        return Hit(self._kind) if 0 <= y < self.height else None
+        return self._hit if 0 <= y < self.height else None
 
 
 def fill_panel(

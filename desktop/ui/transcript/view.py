@@ -82,6 +82,7 @@ class TranscriptView(QListView):
     link_activated = Signal(str)
     link_hovered = Signal(str)
     retry_requested = Signal()
+    open_requested = Signal(str)
     following_changed = Signal(bool)
     painted_rows = Signal()
 
@@ -478,6 +479,8 @@ class TranscriptView(QListView):
                 QToolTip.showText(
                     self.viewport().mapToGlobal(at.toPoint()), self.tr("Copied"), self
                 )
+            case "open":
+                self.open_requested.emit(hit.value)
             case "retry":
                 self.retry_requested.emit()
             case "all":

@@ -9,9 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from desktop.agent import context
-from desktop.agent.rewriting import BUDGET, NO_THINKING, Budget, beyond
+from desktop.agent.rewriting import NO_THINKING, beyond
 from desktop.core.chunks import LogChunk, Text, Thinking, ToolResult
-from desktop.core.media import MOST_TOKENS, Media, Place, placed
+from desktop.core.media import BUDGET, MOST_TOKENS, Budget, Media, Place, placed
 from desktop.core.rewrites import rewritten, standing
 from tests.fakes.models import (
     ScriptedModel,
