@@ -9,7 +9,15 @@ from typing import Any
 
 from PySide6.QtCore import QMimeData, QSize, Qt, Signal
 from PySide6.QtGui import QImage, QPixmap
-from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QToolButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import (
+    QFrame,
+    QHBoxLayout,
+    QLabel,
+    QSizePolicy,
+    QToolButton,
+    QVBoxLayout,
+    QWidget,
+)
 
 from desktop.core.media import is_media, media_of
 from desktop.ui import words
@@ -56,9 +64,7 @@ class AttachmentChip(QFrame):
             row.addWidget(_shown(picture, theme, self))
         label = QLabel(self)
         label.setTextFormat(Qt.TextFormat.PlainText)
-        short = label.fontMetrics().elidedText(
-            name, Qt.TextElideMode.ElideMiddle, theme.px(NAME_WIDTH)
-        )
+        short = _elided(label, name, theme)
         label.setText(f"{short} · {self._facts(attachment)}")
         label.setAccessibleName(f"{name} · {self._facts(attachment)}")
         self.setToolTip(name if short != name else "")
@@ -74,7 +80,8 @@ class AttachmentChip(QFrame):
         if is_media(attachment):
             media = media_of(attachment)
             if media is not None and media.pages:
-                return self.tr("%n page(s)", None, media.pages) + f" · {size}"
+                pages = self.tr("{pages} pages") if media.pages > 1 else self.tr("{pages} page")
+                return f"{pages.format(pages=media.pages)} · {size}"
             measures = f"{media.width} × {media.height} · " if media and media.width else ""
             return f"{measures}{size}"
         tokens = len(str(attachment.get("text", ""))) // 4
@@ -106,6 +113,8 @@ class Attachments(QWidget):
         self._complaint = QLabel(self)
         self._complaint.setObjectName("attachComplaint")
         self._complaint.setTextFormat(Qt.TextFormat.PlainText)
+        # A long word may not widen the window.
+        self._complaint.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
         self._complaint.setWordWrap(True)
         self._complaint.hide()
         column.addWidget(holder)
@@ -135,8 +144,10 @@ class Attachments(QWidget):
     def begin(self, name: str) -> int:
         """Something is being read; `end` takes what is returned."""
         self._begun += 1
-        label = QLabel(self.tr("Reading {name}…").format(name=name), self)
+        label = QLabel(self)
         label.setTextFormat(Qt.TextFormat.PlainText)
+        short = _elided(label, name, self._theme)
+        label.setText(self.tr("Reading {name}…").format(name=short))
         label.setProperty("muted", True)
         self._reading[self._begun] = label
         self._flow.addWidget(label)
@@ -172,6 +183,11 @@ class Attachments(QWidget):
         self.setVisible(bool(self._chips or self._reading or self._complaint.text()))
         self.updateGeometry()
         self.changed.emit()
+
+
+def _elided(label: QLabel, name: str, theme: Theme) -> str:
+    width = theme.px(NAME_WIDTH)
+    return label.fontMetrics().elidedText(name, Qt.TextElideMode.ElideMiddle, width)
 
 
 def _shown(picture: QImage, theme: Theme, parent: QWidget) -> QLabel:

@@ -1,4 +1,4 @@
-"""Pictures and documents through the whole program: files in, requests out, blobs beside the log."""
+"""Pictures and documents through the whole program: files in, requests out, blobs beside it."""
 
 import hashlib
 import json

@@ -16,13 +16,17 @@ from desktop.tools.places import show
 # Files that are read at all: photos straight from a camera, documents that may be shown.
 LARGEST = 40_000_000
 NAME_LIMIT = 120
+NAME_END = 20
 _NAMED_SO = frozenset({".png", ".jpg", ".jpeg", ".gif", ".webp", ".bmp", ".tif", ".tiff", ".pdf"})
 _HEIF = frozenset({b"heic", b"heix", b"hevc", b"mif1", b"msf1", b"avif"})
 
 
 def shown_name(name: str) -> str:
-    """A file's name as it can be shown and sent."""
-    return show(name)[:NAME_LIMIT]
+    """A file's name as it can be shown and sent; a long one keeps its beginning and end."""
+    shown = show(name)
+    if len(shown) <= NAME_LIMIT:
+        return shown
+    return f"{shown[: NAME_LIMIT - NAME_END - 1]}…{shown[-NAME_END:]}"
 
 
 def is_shown(start: bytes) -> bool:

@@ -29,7 +29,7 @@ async def picture_of(content: bytes, name: str) -> dict[str, Any]:
 def _read(path: Path) -> dict[str, Any]:
     name = shown_name(path.name)
     content = _content(path, name)
-    found = checked(content, name) if content else None
+    found = checked(content, name)
     if found is not None:
         return found
     if len(content) > LARGEST_TEXT:
@@ -46,8 +46,6 @@ def _read(path: Path) -> dict[str, Any]:
         ) from error
     if "\0" in text:
         raise ToolFailed(f"{name} is not a text file.")
-    if not text:
-        raise ToolFailed(f"{name} is empty.", way_out="Wait until it is written, if it is.")
     return {"name": name, "mediaType": "text/plain", "text": text, "size": len(content)}
 
 

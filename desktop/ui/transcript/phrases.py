@@ -265,7 +265,8 @@ def attachment_line(attachment: Json) -> str:
     media = media_of(attachment)
     if media is not None:
         measures = f"{media.width} × {media.height}" if media.width else ""
-        pages = say("{0} pages").format(media.pages) if media.pages else ""
+        many = say("{0} pages") if media.pages > 1 else say("{0} page")
+        pages = many.format(media.pages) if media.pages else ""
         return " · ".join(part for part in (name, measures or pages, size(media.size)) if part)
     length = attachment.get("size")
     return f"{name}, {size(length)}" if isinstance(length, int) else name

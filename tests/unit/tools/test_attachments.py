@@ -165,6 +165,7 @@ def test_a_name_can_be_shown():
     found = checked(drawn((8, 8)), "a\nb\u202e\udcff" + "x" * 400 + ".png")
     assert found is not None
     assert found["name"].isprintable()
+    assert found["name"].endswith("x.png")
     assert len(found["name"]) <= 120
 
 
