@@ -71,10 +71,14 @@ def test_u23_a_picture_whose_bytes_are_gone_leaves_fixed_words():
 
 
 @pytest.mark.parametrize(
-    ("can", "words"), [({"sees_images": False}, UNSEEN), ({"reads_documents": False}, UNREAD)]
+    ("model", "words"),
+    [
+        (KnownModel("local", "Local", sees_images=False), UNSEEN),
+        (KnownModel("local", "Local", reads_documents=False), UNREAD),
+    ],
 )
-def test_a_model_that_takes_none_gets_words(can: dict[str, bool], words: str):
-    table = ModelTable([KnownModel("local", "Local", **can)])
+def test_a_model_that_takes_none_gets_words(model: KnownModel, words: str):
+    table = ModelTable([model])
     rows = looked_at().rows
     body = build(rows, RequestOptions("local"), models=table, stamp=ME, pictures=ALL)
     assert words in json.dumps(body)
@@ -249,6 +253,7 @@ def test_what_is_kept_of_the_bytes_is_bounded():
     kept = [picture(number, side=64) for number in range(6)]
     shelf = Shelf({one.sha256: one.content for one in kept})
     pictures = Pictures(shelf, room=2 * len(kept[0].data) + 8)
+    log = Log()
     for one in [*kept, kept[-1]]:
         log = Log()
         log.shows(one)
