@@ -69,6 +69,7 @@ def _run(arguments: argparse.Namespace) -> int:
                 effort=arguments.effort,
                 permission=arguments.permission,
                 store=arguments.store,
+                attach=tuple(arguments.attach),
                 as_json=arguments.json,
             ),
         )
@@ -175,6 +176,13 @@ def _add_run(run: argparse.ArgumentParser) -> None:
     place = run.add_mutually_exclusive_group()
     place.add_argument("--workspace", metavar="DIR", help="begin a conversation in this folder")
     place.add_argument("--tab", metavar="TAB", help="go on in this conversation")
+    run.add_argument(
+        "--attach",
+        metavar="FILE",
+        action="append",
+        default=[],
+        help="a picture, PDF or text that goes with it; may be given several times",
+    )
     run.add_argument("--model", metavar="MODEL")
     run.add_argument("--effort", choices=("low", "medium", "high", "xhigh", "max"))
     run.add_argument("--permission", choices=("read-only", "ask", "accept-edits", "auto"))

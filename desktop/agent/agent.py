@@ -10,7 +10,7 @@ from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import replace
 from functools import partial
 
-from desktop.agent import repair, ways
+from desktop.agent import attaching, repair, ways
 from desktop.agent.approvals import Asker
 from desktop.agent.branching import PlaceGone, Resend
 from desktop.agent.compaction import (
@@ -188,6 +188,7 @@ class Agent:
 
     async def send(self, text: str, attachments: Sequence[Json] = ()) -> None:
         """Starts a turn with a message, or queues it while one runs. Durable when it returns."""
+        attachments = await self._kept(attachments)
         async with self._gate:
             self._problem = ""
             if self.is_running:
@@ -201,6 +202,10 @@ class Agent:
 
         False where they are being answered, here or elsewhere, or have been. Raises as `send`.
         """
+        messages = [
+            replace(one, attachments=await self._kept(one.attachments)) for one in resend.messages
+        ]
+        resend = replace(resend, messages=tuple(messages))
         async with self._gate:
             self._problem = ""
             if self.is_running:
@@ -467,6 +472,10 @@ class Agent:
         self._tell()
 
     # Beginning a turn.
+
+    async def _kept(self, attachments: Sequence[Json]) -> tuple[Json, ...]:
+        """Raises StoreError, and then nothing was laid down."""
+        return await attaching.kept(attachments, self._ledger.keep_file, self._place.scene.spool)
 
     async def _submit(self, text: str, attachments: Sequence[Json]) -> Turn:
         if not text.strip() and not attachments:

@@ -35,15 +35,15 @@ class Resend:
 
 
 def edited(
-    rows: Sequence[LogChunk], chunk_id: str, text: str, attachments: Sequence[Json]
+    rows: Sequence[LogChunk], chunk_id: str, text: str, attachments: Sequence[Json] | None
 ) -> Resend:
-    """Another text in place of a user row; attachments go along unless there are others.
+    """Another text in place of a user row; its attachments go along where none are named.
 
     Raises NacreError where there is no such row or nothing to send.
     """
     found = _user_row(rows, chunk_id)
     had = found.data.attachments if isinstance(found.data, Text) else ()
-    new = Text(text, attachments=tuple(attachments) or had)
+    new = Text(text, attachments=had if attachments is None else tuple(attachments))
     if not new.text.strip() and not new.attachments:
         raise NacreError("There is nothing to send.")
     return _resend(rows, found, new)

@@ -10,6 +10,7 @@ import logging
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
+from desktop.agent import attaching
 from desktop.agent.approvals import Asker
 from desktop.agent.guard import signature
 from desktop.agent.ledger import Ledger
@@ -57,7 +58,7 @@ class _Brought:
     """What becomes of a job's results."""
 
     outcome: ToolOutcome
-    full: dict[str, object] = field(default_factory=dict[str, object])
+    kept: dict[str, object] = field(default_factory=dict[str, object])
 
 
 class Calls:
@@ -168,7 +169,7 @@ class Calls:
             result=text,
             is_error=outcome.is_error,
             shell_output=outcome.shell,
-            extra={"full": brought.full} if brought.full else {},
+            extra=brought.kept,
         )
         return NewChunk(id=id_, turn_id=call.turn_id, role="tool", data=data, step=call.step)
 
@@ -232,15 +233,19 @@ class Calls:
         self._around.publisher.live(self._place.tab_id, opened)
 
     async def _kept(self, outcome: ToolOutcome) -> dict[str, object]:
-        """The reference to the whole output; a result is worth more than its full text."""
-        if outcome.full is None:
-            return {}
+        """The references to the whole output and to what is shown; a result is worth more than
+        either."""
+        keep, spool = self._ledger.keep_file, self._place.scene.spool
+        found: dict[str, object] = {}
         try:
-            sha256, size = await self._ledger.keep_file(outcome.full, "text/plain")
+            if outcome.images:
+                found["images"] = list(await attaching.kept(outcome.images, keep, spool))
+            if outcome.full is not None:
+                sha256, size = await keep(outcome.full, "text/plain")
+                found["full"] = {"sha256": sha256, "size": size}
         except StoreError:
-            _log.exception("the whole output of a tool could not be kept")
-            return {}
-        return {"sha256": sha256, "size": size}
+            _log.exception("not all that a tool brought could be kept")
+        return found
 
     async def _mark(self, call_ids: Sequence[str]) -> None:
         """Durably notes that these calls start; those that start together share a row."""

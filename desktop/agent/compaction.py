@@ -14,6 +14,7 @@ from dataclasses import dataclass, replace
 from desktop.agent import context, repair
 from desktop.agent.ledger import Ledger
 from desktop.agent.listening import Haste, close, hasty, next_batch
+from desktop.agent.rewriting import keep_within
 from desktop.agent.step import NO_END, ended, noted, retry_of
 from desktop.agent.surroundings import Chosen, Surroundings
 from desktop.core.chunks import LogChunk, NewChunk, Outcome, System, Text, ToolCall
@@ -32,6 +33,7 @@ from desktop.core.events import (
 )
 from desktop.core.model import Model, RequestOptions, Retry
 from desktop.core.records import RequestRecord
+from desktop.core.rewrites import standing
 from desktop.core.status import Compacting
 
 DEFAULT_WINDOW = 200_000
@@ -133,8 +135,9 @@ class Compaction:
         that its window cut, which are taken back. Raises StoreError; then nothing of it is in the
         log.
         """
+        await keep_within(self._ledger, turn_id=self._turn_id, new_id=self._around.new_id)
         left_out = {row.id for row in partial}
-        rows = [row for row in context.standing(self._ledger.rows) if row.id not in left_out]
+        rows = [row for row in standing(self._ledger.rows) if row.id not in left_out]
         read = told(rows)
         kept = split_dangling(read).dangling
         past = _without(read, kept)

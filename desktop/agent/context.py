@@ -11,6 +11,7 @@ from dataclasses import replace
 from typing import Any
 
 from desktop.core.chunks import (
+    Json,
     LogChunk,
     Opaque,
     Payload,
@@ -20,9 +21,11 @@ from desktop.core.chunks import (
     ToolCall,
     ToolResult,
 )
-from desktop.core.conversation import prompt_of, retracted_ids, told, tools_of
+from desktop.core.conversation import prompt_of, told, tools_of
 from desktop.core.events import Usage
+from desktop.core.media import entries, media_of
 from desktop.core.records import RequestRecord
+from desktop.core.rewrites import standing
 
 # Prose and code have 3.5 to 4; what has fewer is rare, and a piece leaves room for it.
 BYTES_A_TOKEN = 3
@@ -38,20 +41,26 @@ def weight(data: Payload) -> int:
     match data:
         case Text():
             attached = sum(_bytes(str(one.get("text") or "")) + FRAME for one in data.attachments)
-            return _bytes(data.text) + FRAME + attached
+            return _bytes(data.text) + FRAME + attached + _shown(data)
         case Thinking():
             metadata = _bytes(_json(data.metadata)) if data.metadata else 0
             return _bytes(data.text) + metadata + FRAME
         case ToolCall():
             return _bytes(_json(data.arguments)) + CALL_FRAME
         case ToolResult():
-            return _bytes(data.result) + CALL_FRAME
+            return _bytes(data.result) + CALL_FRAME + _shown(data)
         case Opaque():
             return _bytes(_json(data.block))
         case System() if data.kind in _TOLD_KINDS:
             return _bytes(data.text) + FRAME
         case _:
             return 0
+
+
+def _shown(data: Payload) -> int:
+    """What pictures and documents are worth (API V16), in bytes of text."""
+    found = (media_of(one) for one in entries(data))
+    return sum(one.tokens * BYTES_A_TOKEN for one in found if one is not None)
 
 
 def tokens(rows: Iterable[LogChunk]) -> int:
@@ -70,12 +79,6 @@ def head_tokens(rows: Sequence[LogChunk]) -> int:
 def tool_tokens(tools: Sequence[Any]) -> int:
     """The estimate for a tool set."""
     return math.ceil(_bytes(_json({"tools": tools})) / BYTES_A_TOKEN)
-
-
-def standing(rows: Sequence[LogChunk]) -> list[LogChunk]:
-    """The rows that were not taken back."""
-    gone = retracted_ids(rows)
-    return [row for row in rows if row.id not in gone]
 
 
 def size(
@@ -154,7 +157,7 @@ def _cut(data: Payload, share: int) -> Payload:
     share = max(LEAST_SHARE, share - CALL_FRAME - FRAME)
     match data:
         case Text():
-            texts = [data.text, *(str(one.get("text") or "") for one in data.attachments)]
+            texts = [data.text, *(_attached(one) for one in data.attachments)]
             return Text(_ends("\n\n".join(texts), share))
         case ToolCall():
             # Half, for its quotes are marked once more.
@@ -166,6 +169,11 @@ def _cut(data: Payload, share: int) -> Payload:
             return replace(data, text=_ends(data.text, share))
         case _:
             return data
+
+
+def _attached(entry: Json) -> str:
+    """What is left of an attachment where there is no room: its text, or a picture's name."""
+    return str(entry.get("text") or "") or f"[{entry.get('name') or 'attachment'}]"
 
 
 def _ends(text: str, allowed: int) -> str:

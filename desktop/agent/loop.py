@@ -17,6 +17,7 @@ from desktop.agent.circling import Decision
 from desktop.agent.compaction import NOTHING, Compaction, Ties, is_due
 from desktop.agent.guard import Circles, Shape
 from desktop.agent.ledger import Ledger
+from desktop.agent.rewriting import Rewriting
 from desktop.agent.step import Step, StepEnd
 from desktop.agent.surroundings import Chosen, Place, Surroundings
 from desktop.core.chunks import ErrorNote, LogChunk, NewChunk, Outcome, System, Text
@@ -83,6 +84,7 @@ class Turn:
         self._began = around.monotonic()
         self._stop: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         self._circles = Circles()
+        self._rewriting = Rewriting(ledger, turn_id=turn_id, new_id=around.new_id)
         self._empties = 0
         self._pauses = 1 if resumed else 0
         self._compacts = True
@@ -126,6 +128,7 @@ class Turn:
         if spent_up:
             self._note(spent_up)
             return "failed"
+        await self._rewriting.keep_within()
         await self._compact_when_due()
         if self.stopping:
             return "stopped"
@@ -133,6 +136,8 @@ class Turn:
         self._links.progressed()
         if end.stopped:
             return "stopped"
+        if await self._rewriting.mends(end):
+            return None
         if _is_too_long(end) and await self._make_room(end):
             return None
         if self.stopping:

@@ -185,7 +185,7 @@ class Supervisor:
         tab_id: str,
         chunk_id: str,
         text: str,
-        attachments: Sequence[Mapping[str, object]] = (),
+        attachments: Sequence[Mapping[str, object]] | None = None,
     ) -> str:
         return await self._say_anew(
             tab_id, lambda rows: branching.edited(rows, chunk_id, text, attachments)

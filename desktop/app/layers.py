@@ -25,7 +25,9 @@ from desktop.settings import (
     SHOW_THINKING,
     TRANSCRIPT_ZOOM,
 )
+from desktop.tools.attachments.reading import attachment_of, picture_of
 from desktop.ui.access_page import AccessPage
+from desktop.ui.attaching import Reading
 from desktop.ui.conversation_page import ConversationPage
 from desktop.ui.desk import Desk
 from desktop.ui.doors import Doors, StorageDoors
@@ -130,6 +132,7 @@ class Layers:
             show_shortcuts=show_shortcuts,
             show_about=lambda parent: show_about(parent, program_version()),
             show_usage=self._show_usage,
+            reading=Reading(file=attachment_of, picture=picture_of),
         )
 
     def desk(self, window: MainWindow) -> Desk:

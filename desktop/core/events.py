@@ -11,6 +11,7 @@ from typing import Any, Literal
 
 from desktop.core.caching import Diagnosis
 from desktop.core.chunks import Payload
+from desktop.core.media import Place
 
 BlockType = Literal["text", "thinking", "tool_call", "opaque"]
 FailureKind = Literal[
@@ -20,6 +21,8 @@ FailureKind = Literal[
     "not_found",
     "bad_request",
     "too_large",
+    "media",
+    "thinking",
     "rate_limit",
     "overloaded",
     "server",
@@ -53,7 +56,8 @@ class Failure:
     """Why a request failed, in a sentence for the person; `detail` is technical, without secrets.
 
     `retryable`: the same request may work in a moment; `retry_after` is what the server asked for,
-    in seconds.
+    in seconds. `media`: a picture or document was refused, `places` says which where that is known;
+    `thinking`: earlier thinking was.
     """
 
     kind: FailureKind
@@ -64,6 +68,7 @@ class Failure:
     retryable: bool = False
     retry_after: float | None = None
     request_id: str | None = None
+    places: tuple[Place, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -295,6 +295,9 @@ class Commands(Protocol):
     ) -> None:
         """Starts a turn, or queues the message while one runs. Durable when it returns.
 
+        An attachment is a text, or a picture or document as `core.media` has it, with its bytes as
+        `content` where they are not kept yet.
+
         Raises LeaseHeld, ModelUnavailable, StoreError, InBin: then nothing was sent and nothing is
         lost. An archived conversation comes out of the archive.
         """
@@ -349,9 +352,11 @@ class Commands(Protocol):
         tab_id: str,
         chunk_id: str,
         text: str,
-        attachments: Sequence[Mapping[str, object]] = (),
+        attachments: Sequence[Mapping[str, object]] | None = None,
     ) -> str:
         """Sends another text in place of a user row; the tab it was sent in (SPEC S13, U19).
+
+        Its attachments go along where none are named.
 
         An unanswered text at the end is retracted in place; an answered one stays as it is and a
         fork from before it gets the text. Raises as `send`.

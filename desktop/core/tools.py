@@ -1,6 +1,6 @@
 """What a tool is, for the agent that runs it and for the request that offers it."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
@@ -61,12 +61,14 @@ class Scene:
 @dataclass(frozen=True, slots=True)
 class ToolOutcome:
     """What a run brought: `text` is what the model sees (head and tail where it was longer),
-    `full` the file that holds everything (to be kept as a blob), `shell` a command's facts."""
+    `full` the file that holds everything (to be kept as a blob), `shell` a command's facts,
+    `images` what the model is shown: entries (`core.media`) with their bytes as `content`."""
 
     text: str
     is_error: bool = False
     shell: Json | None = None
     full: Path | None = None
+    images: Sequence[Json] = ()
 
 
 class Stopped(Exception):

@@ -25,6 +25,7 @@ from desktop.settings import BASE_URL
 from desktop.wire.client import AnthropicModel
 from desktop.wire.endpoint import Endpoint as Server
 from desktop.wire.models import ModelTable
+from desktop.wire.pictures import Pictures, Read, nothing_kept
 from desktop.wire.replay import MODEL as TOUR_MODEL
 from desktop.wire.replay import ReplayModel
 from desktop.wire.transport import Transport
@@ -53,7 +54,8 @@ class LiveAccess:
     """Implements `core.access.Access` and gives the agents their models.
 
     `load` reads the settings and the key once; until then it is `asking`. `jitter` gives numbers
-    from 0 to 1; `threads` is whether the person lets the provider hold conversations.
+    from 0 to 1, `content` the bytes of kept pictures and documents; `threads` is whether the person
+    lets the provider hold conversations.
     """
 
     def __init__(
@@ -67,6 +69,7 @@ class LiveAccess:
         tour: ReplayModel,
         jitter: Callable[[], float],
         threads: Callable[[], bool] = lambda: False,
+        content: Read = nothing_kept,
     ) -> None:
         self._environment = environment
         self._keys = keys
@@ -77,6 +80,7 @@ class LiveAccess:
         self._jitter = jitter
         self._threads = threads
         self._upload_notes = UploadNotes(catalogue)
+        self._content = content
         self._listed: tuple[ModelInfo, ...] = ()
         self._in_force: _InForce | None = None
         self._checked: tuple[Endpoint, Secret] | None = None
@@ -261,6 +265,7 @@ class LiveAccess:
             uploads=uploads,
             # Another server may ignore what it does not know, and answer the new part alone.
             threads=lambda: server.is_provider and self._threads(),
+            pictures=Pictures(self._content),
         )
 
 

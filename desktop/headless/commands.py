@@ -5,7 +5,7 @@ import json
 import logging
 import signal
 import sys
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -13,6 +13,7 @@ from typing import Any
 from desktop import paths, settings
 from desktop.core import backups
 from desktop.core.errors import ModelUnavailable, NacreError
+from desktop.core.media import BUDGET, media_of
 from desktop.core.protocols import Catalogue
 from desktop.credentials.closed_process import close_this_process
 from desktop.diagnostics import LogFile, Redaction, environment_report, in_words
@@ -22,6 +23,7 @@ from desktop.headless.opening import now_ms, prepared
 from desktop.headless.printing import printable, printer_for
 from desktop.headless.runtime import Runtime, start
 from desktop.headless.sandboxing import confinement_report
+from desktop.tools.attachments.reading import attachment_of
 
 _LOG = logging.getLogger(__name__)
 DONE, FAILED, BAD_USE, NO_CREDENTIAL = 0, 1, 2, 3
@@ -38,13 +40,14 @@ class RunOptions:
     effort: str | None = None
     permission: Any = None
     store: str | None = None
+    attach: tuple[str, ...] = ()
     as_json: bool = False
 
 
 def run(data_dir: str | None, options: RunOptions) -> int:
     """One turn in a new or an existing conversation."""
     text = _standard_input() if options.text == "-" else options.text
-    if not text.strip():
+    if not text.strip() and not options.attach:
         return _bad_use("there is nothing to send: the text is empty")
 
     async def work(runtime: Runtime) -> int:
@@ -52,6 +55,7 @@ def run(data_dir: str | None, options: RunOptions) -> int:
             return await _list_workspaces(runtime.catalogue)
         if not await have_key(runtime.access):
             return NO_CREDENTIAL
+        attachments = await _attachments(options.attach)
         tab_id = await _tab_for(runtime, options)
         await runtime.connect_tools()
         await runtime.commands.choose(
@@ -59,7 +63,7 @@ def run(data_dir: str | None, options: RunOptions) -> int:
         )
         check = asyncio.create_task(runtime.check_file(), name="check the file")
         try:
-            return await _turn(runtime, tab_id, text, options)
+            return await _turn(runtime, tab_id, text, attachments, as_json=options.as_json)
         finally:
             check.cancel()
             await asyncio.wait({check})
@@ -142,9 +146,26 @@ def _with_runtime(
 # -- run --------------------------------------------------------------------------------------
 
 
-async def _turn(runtime: Runtime, tab_id: str, text: str, options: RunOptions) -> int:
+async def _attachments(files: Sequence[str]) -> list[dict[str, Any]]:
+    """Raises NacreError naming the first file that can't go with the message, and why."""
+    found = [await attachment_of(Path(file)) for file in files]
+    if not BUDGET.holds([media for one in found if (media := media_of(one)) is not None]):
+        raise NacreError(
+            "These files are more than one message can show.", way_out="Attach fewer of them."
+        )
+    return found
+
+
+async def _turn(
+    runtime: Runtime,
+    tab_id: str,
+    text: str,
+    attachments: Sequence[dict[str, Any]],
+    *,
+    as_json: bool,
+) -> int:
     """Sends, prints what comes, and ends with the turn; Ctrl+C stops it first."""
-    printer = printer_for(as_json=options.as_json)
+    printer = printer_for(as_json=as_json)
     unsubscribe = runtime.hub.subscribe(printer, tab_id=tab_id)
     loop = asyncio.get_running_loop()
     stopping: set[asyncio.Task[None]] = set()
@@ -156,7 +177,7 @@ async def _turn(runtime: Runtime, tab_id: str, text: str, options: RunOptions) -
     for number in (signal.SIGINT, signal.SIGTERM) if handled else ():
         loop.add_signal_handler(number, stop)
     try:
-        await runtime.commands.send(tab_id, text)
+        await runtime.commands.send(tab_id, text, attachments)
         await runtime.until_idle()
         if stopping:
             await asyncio.gather(*stopping, return_exceptions=True)

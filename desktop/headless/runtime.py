@@ -450,6 +450,7 @@ async def _join(
         tour=ReplayModel(shipped.tour),
         jitter=random.random,
         threads=preferred.threads,
+        content=stores.content,
     )
     sandbox = Sandbox(
         environment=os.environ, private=lambda: private_places(folder, preferred.current)

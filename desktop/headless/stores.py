@@ -107,6 +107,17 @@ class Stores:
         home = await self._log.homes.of(tab_id)
         return self._log.session(tab_id) if home.folder is None else self._file(tab_id, home)
 
+    async def content(self, sha256: str) -> bytes | None:
+        """The bytes of a picture or document that is shown to a model; None where they are gone."""
+        for store in self._nulls.values():
+            if (found := store.content(sha256)) is not None:
+                return found
+        try:
+            path = await self.reader.blob_path(sha256)
+            return None if path is None else await asyncio.to_thread(path.read_bytes)
+        except (StoreError, OSError):
+            return None
+
     async def close(self) -> None:
         await asyncio.gather(*(store.close() for store in self._files.values()))
         self.reader.close()

@@ -14,9 +14,13 @@ from desktop.core.conversation import LoadedSession
 from desktop.core.records import Receipt, RequestRecord
 from desktop.core.status import QueuedMessage
 
+# Bytes of pictures and documents that are held for the requests to come.
+ROOM = 64_000_000
+
 
 class NullStore:
-    """A TurnStore that writes nothing; only the waiting queue is held, in memory."""
+    """A TurnStore that writes nothing; only the waiting queue and what is shown to the model are
+    held, in memory."""
 
     def __init__(self, session_id: str, *, now_ms: Callable[[], int]) -> None:
         self._session_id = session_id
@@ -24,6 +28,7 @@ class NullStore:
         self._seq = 0
         self._revision = 0
         self._queue: list[QueuedMessage] = []
+        self._shown: dict[str, bytes] = {}
 
     @property
     def session_id(self) -> str:
@@ -108,13 +113,21 @@ class NullStore:
         return
 
     async def keep_file(self, path: Path, media_type: str) -> tuple[str, int]:
-        """Measures the file and lets it go: nothing is kept."""
-        return await asyncio.to_thread(_measure_and_remove, path)
+        """Measures the file and lets it go: nothing is kept. What is to be shown to the model stays
+        in memory, for as long as there is room."""
+        return await asyncio.to_thread(self._measure_and_remove, path, media_type)
 
+    def content(self, sha256: str) -> bytes | None:
+        """The bytes of a picture or document."""
+        return self._shown.get(sha256)
 
-def _measure_and_remove(path: Path) -> tuple[str, int]:
-    with path.open("rb") as content:
-        digest = hashlib.file_digest(content, "sha256").hexdigest()
-        size = content.tell()
-    path.unlink()
-    return digest, size
+    def _measure_and_remove(self, path: Path, media_type: str) -> tuple[str, int]:
+        with path.open("rb") as content:
+            digest = hashlib.file_digest(content, "sha256").hexdigest()
+            size = content.tell()
+            taken = sum(map(len, self._shown.values()))
+            if media_type != "text/plain" and taken + size <= ROOM:
+                content.seek(0)
+                self._shown[digest] = content.read()
+        path.unlink()
+        return digest, size

@@ -54,13 +54,12 @@ async def choose_folder(parent: QWidget, title: str, start: str = "") -> Path | 
     return Path(chosen[0]) if code and chosen else None
 
 
-async def choose_file(parent: QWidget, title: str) -> Path | None:
-    """An existing file that the person chose, or None."""
+async def choose_files(parent: QWidget, title: str) -> list[Path]:
+    """Existing files that the person chose; none where they did not."""
     dialog = QFileDialog(parent, title)
-    dialog.setFileMode(QFileDialog.FileMode.ExistingFile)
+    dialog.setFileMode(QFileDialog.FileMode.ExistingFiles)
     code = await finished(dialog)
-    chosen = dialog.selectedFiles()
-    return Path(chosen[0]) if code and chosen else None
+    return [Path(one) for one in dialog.selectedFiles()] if code else []
 
 
 async def choose_new_file(parent: QWidget, title: str, suggestion: Path) -> Path | None:

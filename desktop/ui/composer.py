@@ -26,6 +26,7 @@ from PySide6.QtWidgets import (
 
 from desktop.settings import PERMISSION_MODE
 from desktop.ui import words
+from desktop.ui.attachments import Attachments, given_by
 from desktop.ui.context_ring import ContextRing
 from desktop.ui.key_line import KeyLine
 from desktop.ui.quiet_combo import QuietCombo
@@ -55,13 +56,15 @@ _MODE_WORDS = {
 
 
 class MessageField(QPlainTextEdit):
-    """The text field itself. `submitted` on the send key, `recalled` on ↑ in the empty field."""
+    """The text field itself. `submitted` on the send key, `recalled` on ↑ in the empty field,
+    `given` for files or a picture that were pasted or dropped."""
 
     submitted = Signal()
     recalled = Signal()
     mode_cycled = Signal()
     stop_wanted = Signal()
     long_paste = Signal(str)
+    given = Signal(object)
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -105,7 +108,14 @@ class MessageField(QPlainTextEdit):
         else:
             super().keyPressEvent(event)
 
+    def canInsertFromMimeData(self, source: QMimeData) -> bool:
+        return given_by(source) is not None or super().canInsertFromMimeData(source)
+
     def insertFromMimeData(self, source: QMimeData) -> None:
+        given = given_by(source)
+        if given is not None:
+            self.given.emit(given)
+            return
         text = source.text() if source.hasText() else ""
         if len(text) >= LONG_PASTE:
             self.long_paste.emit(text)
@@ -114,31 +124,6 @@ class MessageField(QPlainTextEdit):
 
     def _sends(self, *, shift: bool, ctrl: bool) -> bool:
         return ctrl and not shift if self.send_with_ctrl else not shift and not ctrl
-
-
-class AttachmentChip(QFrame):
-    """A text that goes with the message without filling the field."""
-
-    removed = Signal()
-
-    def __init__(self, attachment: dict[str, Any], theme: Theme, parent: QWidget) -> None:
-        super().__init__(parent)
-        self.attachment = attachment
-        row = QHBoxLayout(self)
-        row.setContentsMargins(theme.space_8, 0, 0, 0)
-        row.setSpacing(theme.space_4)
-        text = str(attachment.get("text", ""))
-        about = self.tr("{name} · {size} · about {tokens} tokens").format(
-            name=attachment["name"],
-            size=words.size(int(attachment.get("size", 0))),
-            tokens=words.tokens(len(text) // 4),
-        )
-        row.addWidget(QLabel(about, self))
-        remove = QToolButton(self)
-        remove.setText("✕")
-        remove.setAccessibleName(self.tr("Remove {name}").format(name=attachment["name"]))
-        remove.clicked.connect(self.removed)
-        row.addWidget(remove)
 
 
 class Composer(QFrame):
@@ -150,7 +135,7 @@ class Composer(QFrame):
 
     send_wanted = Signal(str, list)
     stop_wanted = Signal()
-    attach_wanted = Signal()
+    attach_wanted = Signal(object)
     recall_wanted = Signal()
     model_chosen = Signal(str)
     effort_chosen = Signal(str)
@@ -163,12 +148,10 @@ class Composer(QFrame):
         self.setObjectName("composerFrame")
         self._theme = theme
         self._models: tuple[ModelInfo, ...] = ()
-        self._chips: list[AttachmentChip] = []
         self._ready = False
         self._key_line: KeyLine | None = None
         self.field = MessageField(self)
-        self._chip_row = QHBoxLayout()
-        self._chip_row.setSpacing(theme.space_8)
+        self.attached = Attachments(theme, self)
         self._build(theme)
         self._draft = QTimer(self, singleShot=True, interval=400)
         self._draft.timeout.connect(self.draft_changed)
@@ -189,11 +172,10 @@ class Composer(QFrame):
 
     def refill(self, text: str, attachments: Sequence[Mapping[str, Any]]) -> None:
         """Puts another message into the field, with its attachments."""
-        for chip in list(self._chips):
-            self._remove_chip(chip)
+        self.attached.clear()
         self.set_text(text)
         for one in attachments:
-            self._add_chip(dict(one))
+            self.add(dict(one))
 
     def show_editing(self, editing: bool) -> None:
         """While an earlier message is edited the button sends that, whatever runs."""
@@ -201,31 +183,21 @@ class Composer(QFrame):
         self._refresh()
 
     def attachments(self) -> list[dict[str, Any]]:
-        return [chip.attachment for chip in self._chips]
+        return self.attached.entries
 
     def clear(self) -> None:
         self.field.clear()
-        for chip in list(self._chips):
-            self._remove_chip(chip)
+        self.attached.clear()
         self._draft.stop()
 
     def attach(self, name: str, text: str) -> None:
         """Adds a text as an attachment; it is sent byte for byte."""
         data = text.encode("utf-8", "replace")
-        attachment = {
-            "name": name,
-            "mediaType": "text/plain",
-            "text": text,
-            "size": len(data),
-        }
-        self._add_chip(attachment)
+        self.add({"name": name, "mediaType": "text/plain", "text": text, "size": len(data)})
 
-    def _add_chip(self, attachment: dict[str, Any]) -> None:
-        chip = AttachmentChip(attachment, self._theme, self)
-        chip.removed.connect(lambda: self._remove_chip(chip))
-        self._chips.append(chip)
-        self._chip_row.insertWidget(self._chip_row.count() - 1, chip)
-        self._refresh()
+    def add(self, attachment: dict[str, Any]) -> None:
+        """Adds an attachment as a row of the log has it, or with the bytes to be kept."""
+        self.attached.add(attachment)
 
     def show_ready(self, ready: bool, why_not: str = "") -> None:
         """Whether a message could go out; `why_not` is the reason on the button."""
@@ -306,16 +278,15 @@ class Composer(QFrame):
         self._column = column = QVBoxLayout(self)
         column.setContentsMargins(theme.space_12, theme.space_8, theme.space_12, theme.space_8)
         column.setSpacing(theme.space_4)
-        self._chip_row.addStretch(1)
-        column.addLayout(self._chip_row)
+        column.addWidget(self.attached)
         column.addWidget(self.field)
         row = QHBoxLayout()
         row.setSpacing(theme.space_8)
         self._attach = QToolButton(self)
         self._attach.setText("+")
         self._attach.setObjectName("attachButton")
-        self._attach.setAccessibleName(self.tr("Attach a text file"))
-        self._attach.setToolTip(self.tr("Attach a text file"))
+        self._attach.setAccessibleName(self.tr("Attach files"))
+        self._attach.setToolTip(self.tr("Attach files"))
         self._model = self._combo(self.tr("Model"), "modelChoice")
         self._effort = self._combo(self.tr("Effort"), "effortChoice")
         self._mode = self._combo(self.tr("Permissions"), "modeChoice")
@@ -365,7 +336,9 @@ class Composer(QFrame):
         self.field.document().documentLayout().documentSizeChanged.connect(lambda _: self._fit())
         self._send.clicked.connect(self._submit)
         self._stop.clicked.connect(self.stop_wanted)
-        self._attach.clicked.connect(self.attach_wanted)
+        self._attach.clicked.connect(lambda: self.attach_wanted.emit(None))
+        self.field.given.connect(self.attach_wanted)
+        self.attached.changed.connect(self._refresh)
         self._model.activated.connect(lambda _: self.model_chosen.emit(self._model.currentData()))
         self._effort.activated.connect(
             lambda _: self.effort_chosen.emit(self._effort.currentData())
@@ -376,7 +349,7 @@ class Composer(QFrame):
 
     def _submit(self) -> None:
         text = self.text()
-        if not self._ready or not (text.strip() or self._chips):
+        if not self._send.isEnabled() or not (text.strip() or self.attached.entries):
             return
         self.send_wanted.emit(text, self.attachments())
 
@@ -385,10 +358,10 @@ class Composer(QFrame):
         self._refresh()
 
     def _refresh(self) -> None:
-        filled = bool(self._chips) or not self.field.document().isEmpty()
+        filled = bool(self.attached.entries) or not self.field.document().isEmpty()
         queues = self._running and not self._editing
         self._send.setText(self.tr("Queue") if queues else self.tr("Send"))
-        self._send.setEnabled(self._ready and filled)
+        self._send.setEnabled(self._ready and filled and not self.attached.is_reading)
         stop_shown = queues and not filled
         self._one_place.setCurrentWidget(self._stop if stop_shown else self._send)
 
@@ -396,12 +369,6 @@ class Composer(QFrame):
         following = (self._mode.currentIndex() + 1) % self._mode.count()
         self._mode.setCurrentIndex(following)
         self.mode_chosen.emit(self._mode.currentData())
-
-    def _remove_chip(self, chip: AttachmentChip) -> None:
-        self._chips.remove(chip)
-        self._chip_row.removeWidget(chip)
-        chip.deleteLater()
-        self._refresh()
 
     @staticmethod
     def _select(combo: QuietCombo, value: str, label: str) -> None:

@@ -45,7 +45,7 @@ class ConversationArea(QWidget):
     shown = Signal(str)
     closed = Signal(str)
     reordered = Signal(list)
-    attach_wanted = Signal(object)
+    attach_wanted = Signal(object, object)
     unarchive_wanted = Signal(str)
     moved = Signal(str, str, object)
     forked = Signal(str, str)
@@ -89,7 +89,7 @@ class ConversationArea(QWidget):
         self.strip.reordered.connect(self.reordered)
         self.new_page.composer.key_wanted.connect(self.key_wanted)
         self.new_page.composer.attach_wanted.connect(
-            lambda: self.attach_wanted.emit(self.new_page.composer)
+            lambda what: self.attach_wanted.emit(self.new_page.composer, what)
         )
 
     # -- what is shown ------------------------------------------------------------------------
@@ -152,7 +152,9 @@ class ConversationArea(QWidget):
             page = make_page(tab_id)
             page.show_models(self._models)
             page.show_archived(tab_id in self._archived)
-            page.attach_wanted.connect(lambda page=page: self.attach_wanted.emit(page.composer))
+            page.attach_wanted.connect(
+                lambda what, page=page: self.attach_wanted.emit(page.composer, what)
+            )
             page.composer.key_wanted.connect(self.key_wanted)
             page.unarchive_wanted.connect(lambda: self.unarchive_wanted.emit(tab_id))
             page.open_wanted.connect(self.open_wanted)

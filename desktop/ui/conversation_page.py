@@ -42,7 +42,7 @@ ELSEWHERE_MS = 5_000
 class ConversationPage(QWidget):
     """`tab_id` is fixed. `open_wanted(tab_id)`: a subagent's conversation is to be shown."""
 
-    attach_wanted = Signal()
+    attach_wanted = Signal(object)
     unarchive_wanted = Signal()
     open_wanted = Signal(str)
 
@@ -330,7 +330,7 @@ class ConversationPage(QWidget):
                 f"{written}\n{message.text}".strip() if written else message.text
             )
             for one in message.attachments:
-                self.composer.attach(str(one.get("name", "")), str(one.get("text", "")))
+                self.composer.add(dict(one))
 
     def _choose(self, **choice: Any) -> None:
         self._tasks.start(self._doors.commands.choose(self.tab_id, **choice), "choose")

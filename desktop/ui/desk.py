@@ -11,8 +11,7 @@ from PySide6.QtCore import QObject, Signal
 from PySide6.QtWidgets import QInputDialog, QWidget
 
 from desktop.core.records import CatalogueView, Tab
-from desktop.ui import asking, compacting
-from desktop.ui.attaching import read_attachment
+from desktop.ui import asking, attaching, compacting
 from desktop.ui.composer import Composer
 from desktop.ui.conversation_area import ConversationArea
 from desktop.ui.doors import Doors
@@ -274,10 +273,11 @@ class Desk(QObject):
 
     # -- attaching ----------------------------------------------------------------------------
 
-    def attach(self, composer: Composer) -> None:
-        self._tasks.start(self._attach(composer), "attach a file")
+    def attach(self, composer: Composer, wanted: object) -> None:
+        """Attaches files, or a picture of the clipboard; asks for files where none are given."""
+        self._tasks.start(self._attach(composer, wanted), "attach files")
 
-    async def _attach(self, composer: Composer) -> None:
-        path = await asking.choose_file(self._window, self.tr("Attach a text file"))
-        if path is not None:
-            composer.attach(path.name, await read_attachment(path))
+    async def _attach(self, composer: Composer, wanted: object) -> None:
+        if wanted is None:
+            wanted = await asking.choose_files(self._window, self.tr("Attach files"))
+        await attaching.attach(composer, wanted, self.doors.reading)

@@ -10,6 +10,7 @@ from desktop.core.backups import BackupState
 from desktop.core.protocols import Catalogue, Commands, LogReader, Search
 from desktop.core.records import Storage
 from desktop.feed.hub import Hub
+from desktop.ui.attaching import Reading
 from desktop.ui.sidebar_list import ConversationList
 from desktop.ui.storage_jobs import StorageJobs
 from desktop.ui.unlocking import Unlocking
@@ -46,3 +47,4 @@ class Doors:
     show_shortcuts: Callable[[QWidget], None]
     show_about: Callable[[QWidget], None]
     show_usage: Callable[[QWidget, str], None]
+    reading: Reading

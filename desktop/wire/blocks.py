@@ -10,6 +10,8 @@ from collections.abc import Mapping
 from typing import Any, cast
 
 from desktop.core.chunks import Json, LogChunk, Opaque, Stamp, Text, Thinking, ToolCall, ToolResult
+from desktop.core.media import entries
+from desktop.wire.showing import Showing
 
 Block = dict[str, Any]
 
@@ -68,33 +70,40 @@ def called(data: ToolCall, call_id: str) -> Block:
     )
 
 
-def answered(data: ToolResult | None, call_id: str) -> Block:
+def answered(data: ToolResult | None, call_id: str, shown: Showing) -> Block:
     """The result of a call; a missing one is an error result that says so (SPEC C09)."""
     block: Block = {"type": "tool_result", "tool_use_id": call_id}
     is_error = data is None or data.is_error
     text = NO_RESULT if data is None else data.result
     if is_error and not text.strip():
         text = NO_REASON
-    if text.strip():
-        block["content"] = [text_block(text)]
+    # The provider takes nothing but text in an error.
+    pictures = [] if is_error or data is None else shown.blocks(entries(data))
+    content = [text_block(text), *pictures] if text.strip() else pictures
+    if content:
+        block["content"] = content
     if is_error:
         block["is_error"] = True
     return block
 
 
-def asked(data: Text) -> list[Block]:
+def asked(data: Text, shown: Showing) -> list[Block]:
     """A text of the person and the files they attached, each under a line that names it."""
-    texts = [data.text, *(attached(one) for one in data.attachments)]
-    return [text_block(text) for text in texts if text.strip()]
+    found = [text_block(data.text)] if data.text.strip() else []
+    for one in data.attachments:
+        found.extend(attached(one, shown))
+    return found
 
 
-def attached(attachment: Json) -> str:
-    """The text of an attachment; nothing where it holds none."""
-    text = attachment.get("text")
-    if not isinstance(text, str):
-        return ""
+def attached(attachment: Json, shown: Showing) -> list[Block]:
+    """The blocks of an attachment; none where it holds nothing that can be sent."""
     name, kind = attachment.get("name", ""), attachment.get("mediaType", "")
-    return f"Attached file: {name} ({kind})\n\n{text}"
+    caption = f"Attached file: {name} ({kind})"
+    picture = shown.block(attachment)
+    if picture is not None:
+        return [text_block(caption), picture]
+    text = attachment.get("text")
+    return [text_block(f"{caption}\n\n{text}")] if isinstance(text, str) else []
 
 
 def replayed(row: LogChunk, to: Stamp) -> Block | None:

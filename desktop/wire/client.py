@@ -30,9 +30,12 @@ from desktop.wire.connections import Connections
 from desktop.wire.endpoint import Endpoint
 from desktop.wire.failures import RequestFailed
 from desktop.wire.growing import GrowingRequest
+from desktop.wire.locating import places
 from desktop.wire.models import ModelTable
+from desktop.wire.pictures import Pictures
 from desktop.wire.refresh import events_of, refresh_of
 from desktop.wire.request import build, serialise
+from desktop.wire.showing import Bytes
 from desktop.wire.stream import Reader
 from desktop.wire.threads import MARKS, Hearing, MessageThread, Plan
 from desktop.wire.transport import Pipe, Transport
@@ -45,6 +48,7 @@ PAGES = 10
 PROBE_MODEL = "claude-haiku-5-5"
 # Conversations whose last request is kept as bytes, to grow the next one from.
 REMEMBERED = 8
+REMEMBERED_BYTES = 64_000_000
 EXPECTED = frozenset({"data", "input_tokens", "content"})
 DIAGNOSTICS = "diagnostics"
 INCONCLUSIVE = frozenset({"not_found", "not_a_server", "bad_request"})
@@ -56,6 +60,7 @@ Emit = Callable[[Sequence[ModelEvent]], None]
 
 class AnthropicModel:
     """One server with one key. `key` reveals it at the last moment ('' for a local server).
+    `pictures` has the bytes of what rows refer to.
 
     `jitter` gives numbers from 0 to 1, `now` seconds since the epoch; `pause` waits, and `clocks`
     tell when the machine slept; `threads` says whether conversations may be held by the server.
@@ -74,6 +79,7 @@ class AnthropicModel:
         threads: Callable[[], bool] = lambda: False,
         pause: Callable[[float], Awaitable[None]] = asyncio.sleep,
         clocks: Clocks = _CLOCKS,
+        pictures: Pictures | None = None,
     ) -> None:
         self._transport = transport
         self._endpoint = endpoint
@@ -85,6 +91,7 @@ class AnthropicModel:
         self._uploads = uploads or Uploads(compresses=endpoint.is_provider)
         self._threads = threads
         self._held: dict[str, MessageThread] = {}
+        self._pictures = pictures or Pictures()
         self._account = endpoint.account(key())
         self._clocks = clocks
         self._connections = Connections(self._connect, clocks)
@@ -100,8 +107,9 @@ class AnthropicModel:
         """See `core.model.Model`. Closing it, or cancelling who waits, ends the request at once."""
         pipe: Pipe[ModelEvent] = Pipe()
         rows = tuple(chunks)
+        pictures = await self._pictures.shown_in(rows)
         try:
-            job = self._transport.run(lambda: self._answer(rows, options, pipe.put))
+            job = self._transport.run(lambda: self._answer(rows, options, pictures, pipe.put))
         except RuntimeError as error:
             yield [ResponseFailed(failures.unexpected(str(error)))]
             return
@@ -143,11 +151,11 @@ class AnthropicModel:
             await asyncio.wrap_future(closing)
 
     async def _answer(
-        self, rows: tuple[LogChunk, ...], options: RequestOptions, emit: Emit
+        self, rows: tuple[LogChunk, ...], options: RequestOptions, pictures: Bytes, emit: Emit
     ) -> None:
         """On the transport's thread: builds, sends, reads, and tries again while it may."""
         if options.only_keeps_cache:
-            emit(await self._refreshed(rows, options))
+            emit(await self._refreshed(rows, options, pictures))
             return
         growing = self._growing_for(rows)
         stamp = self.stamp(options.model)
@@ -155,7 +163,7 @@ class AnthropicModel:
         thread = self._thread_for(rows, options.model)
         if thread is not None and not thread.is_off:
             options = replace(options, marks=MARKS)
-        body = growing.next(rows, options, stamp)
+        body = growing.next(rows, options, stamp, pictures)
         seen = Diagnosis(growing.position)
         attempt = 0
         while True:
@@ -176,27 +184,38 @@ class AnthropicModel:
                 continue
             if thread is not None and thread.refused(plan, failure):
                 options = replace(options, marks=RequestOptions(options.model).marks)
-                body = growing.next(rows, options, stamp)
+                body = growing.next(rows, options, stamp, pictures)
                 attempt -= 1
                 continue
             if options.asks_why and _refuses_diagnostics(failure):
                 self._says_why = False
                 options = replace(options, asks_why=False)
-                body = growing.next(rows, options, stamp)
+                body = growing.next(rows, options, stamp, pictures)
                 attempt -= 1
                 continue
             wait = retry.delay(failure, attempt, jitter=self._jitter())
             if wait is None:
-                emit([ResponseFailed(failure)])
+                emit([ResponseFailed(self._with_places(failure, rows, options))])
                 return
             emit([RetryScheduled(failure, attempt, wait)])
             await rested(wait, clocks=self._clocks, now=self._now, pause=self._begin_pause)
 
+    def _with_places(
+        self, failure: Failure, rows: Sequence[LogChunk], options: RequestOptions
+    ) -> Failure:
+        """The failure with the pictures that it is about, where it names them."""
+        if failure.kind != "media":
+            return failure
+        stamp = self.stamp(options.model)
+        found = places(failure.detail, rows, options, models=self._models, stamp=stamp)
+        return replace(failure, places=found)
+
     async def _refreshed(
-        self, rows: tuple[LogChunk, ...], options: RequestOptions
+        self, rows: tuple[LogChunk, ...], options: RequestOptions, pictures: Bytes
     ) -> Sequence[ModelEvent]:
         """Once only: who keeps the cache warm can do without."""
-        whole = build(rows, options, models=self._models, stamp=self.stamp(options.model))
+        stamp = self.stamp(options.model)
+        whole = build(rows, options, models=self._models, stamp=stamp, pictures=pictures)
         body = serialise(refresh_of(whole))
         thread = self._thread_for(rows, options.model)
         headers = thread.headers if thread is not None else {}
@@ -250,7 +269,10 @@ class AnthropicModel:
         tab_id = rows[0].tab_id if rows else ""
         found = self._growing.pop(tab_id, None) or GrowingRequest(self._models)
         self._growing[tab_id] = found
-        if len(self._growing) > REMEMBERED:
+        while len(self._growing) > 1 and (
+            len(self._growing) > REMEMBERED
+            or sum(one.size for one in self._growing.values()) > REMEMBERED_BYTES
+        ):
             self._growing.pop(next(iter(self._growing)))
         return found
 

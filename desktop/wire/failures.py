@@ -35,7 +35,8 @@ class RequestFailed(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Refused:
-    """An answer that says no. `type` and `code` are the provider's, '' where it gave none."""
+    """An answer that says no. `type` and `code` are the provider's, '' where it gave none; `paths`
+    are the places in the request that it names beside its words."""
 
     status: int
     type: str = ""
@@ -46,6 +47,7 @@ class Refused:
     retry_after: float | None = None
     should_retry: bool | None = None
     server: str = "the server"
+    paths: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,6 +84,16 @@ _TOO_LARGE = _Row(
     "The request is larger than the server takes.",
     "Begin a new conversation, or leave large files out.",
 )
+_MEDIA = _Row(
+    "media",
+    "{server} refused a picture or document of this conversation.",
+    "Take it out of your message, or go on without it.",
+)
+_THINKING = _Row(
+    "thinking",
+    "{server} refused the thinking of an earlier answer.",
+    "Send the message again.",
+)
 _OVERLOADED = _Row("overloaded", "{server} is overloaded.", TRY_AGAIN, retryable=True)
 _BROKEN = _Row("server", "{server} had an error of its own.", TRY_AGAIN, retryable=True)
 _LATE = _Row("timeout", "{server} took too long.", TRY_AGAIN, retryable=True)
@@ -110,7 +122,28 @@ _BY_CODE: Mapping[str, _Row] = {
     "linked_organization_spend_limit_reached": _SPEND_LIMIT,
     "organization_on_hold": _BILLING,
     "exceed_context_size_error": _TOO_LONG,
+    "image_dimensions_too_large": _MEDIA,
 }
+# What a refused request is about, by words at the place that it names or in its sentence
+# (API V16, V17, V31 to V34); settings of the request are named otherwise.
+_ABOUT: tuple[tuple[re.Pattern[str], _Row], ...] = (
+    (
+        re.compile(
+            r"redacted_thinking|[Ii]nvalid `?signature|`thinking` block|\.thinking\.signature"
+        ),
+        _THINKING,
+    ),
+    (
+        re.compile(
+            r"messages[.\[]\d+\S*(\.image\b|\.document\b|\.base64\b)"
+            r"|\bimages?\b[^.]*\b(exceeds?|too|process|match|support|valid|dimensions|limit)"
+            r"|\b([Pp]rocess|[Uu]nsupported|[Ii]nvalid|[Tt]oo many) (the )?(image|PDF|document)"
+            r"|\bPDF\b|\bdocuments?\b[^.]*\b(exceeds?|too|process|encrypted|valid)",
+        ),
+        _MEDIA,
+    ),
+)
+_NO_PICTURES = "image input is not supported"
 _BY_TYPE: Mapping[str, _Row] = {
     "authentication_error": _INVALID_KEY,
     "billing_error": _BILLING,
@@ -164,8 +197,11 @@ def of_error_event(event: Mapping[str, Any], *, server: str = "The server") -> F
     error: Any = event.get("error")
     told = cast("Mapping[str, Any]", error) if isinstance(error, Mapping) else {}
     row = _BY_TYPE.get(str(told.get("type")), _BROKEN)
-    if "prompt is too long" in str(told.get("message")):
+    message = str(told.get("message"))
+    if "prompt is too long" in message:
         row = _TOO_LONG
+    elif row is _BAD_REQUEST:
+        row = _about(message) or _BAD_REQUEST
     return _failure(
         row,
         detail=clean_detail(f"{told.get('type', 'error')}: {told.get('message', '')}"),
@@ -372,15 +408,24 @@ def _row_of(refused: Refused) -> _Row:
         return _SPEND_LIMIT
     if "credit balance" in refused.message:
         return _BILLING
+    if _NO_PICTURES in refused.message:
+        return _MEDIA
     row = _BY_TYPE.get(refused.type) or _BY_STATUS.get(refused.status)
+    if row is _BAD_REQUEST:
+        return _about(refused.message) or _BAD_REQUEST
     if row is not None:
         return row
     return _BROKEN if refused.status >= 500 else _BAD_REQUEST
 
 
+def _about(message: str) -> _Row | None:
+    """The row of a bad request that is about thinking or a picture."""
+    return next((row for words, row in _ABOUT if words.search(message)), None)
+
+
 def _detail(refused: Refused) -> str:
     words = page_title(refused.message) if refused.is_html else refused.message
-    parts = [f"HTTP {refused.status}", refused.type, refused.code, words]
+    parts = [f"HTTP {refused.status}", refused.type, refused.code, *refused.paths, words]
     return clean_detail(" · ".join(part for part in parts if part))
 
 

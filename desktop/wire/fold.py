@@ -22,6 +22,7 @@ from desktop.core.chunks import (
 from desktop.core.conversation import is_new_tools
 from desktop.wire import blocks
 from desktop.wire.blocks import Block
+from desktop.wire.showing import Showing
 
 Message = dict[str, Any]
 
@@ -33,8 +34,13 @@ GO_ON = "Continue."
 class _Call:
     data: ToolCall
     wire_id: str
-    result: ToolResult | None = None
+    result: Block | None = None
     answered: bool = False
+
+    @property
+    def block(self) -> Block:
+        """Its result; that of a call without one says so."""
+        return self.result or blocks.answered(None, self.wire_id, Showing())
 
 
 @dataclass(slots=True)
@@ -52,13 +58,15 @@ class Exchange:
 
 
 class Fold:
-    """Takes rows one by one, in seq order. `stamp` is whom they are for.
+    """Takes rows one by one, in seq order. `stamp` is whom they are for, `shown` how the pictures
+    among them are shown.
 
     The first exchange holds what came before the model said anything.
     """
 
-    def __init__(self, stamp: Stamp) -> None:
+    def __init__(self, stamp: Stamp, shown: Showing) -> None:
         self.exchanges: list[Exchange] = [Exchange(closed=True)]
+        self.shown = shown
         self._stamp = stamp
         self._ids = blocks.CallIds()
 
@@ -66,7 +74,7 @@ class Fold:
         exchanges = self.exchanges
         match row.data:
             case ToolResult():
-                _answer(exchanges, row.data)
+                _answer(exchanges, row.data, self.shown)
                 exchanges[-1].closed = True
             case System() if is_new_tools(row.data):
                 self._drop_thinking()
@@ -76,7 +84,7 @@ class Fold:
                     exchanges[-1].added.append(blocks.text_block(text))
                     exchanges[-1].closed = True
             case Text() if row.role == "user":
-                exchanges[-1].added.extend(blocks.asked(row.data))
+                exchanges[-1].added.extend(blocks.asked(row.data, self.shown))
                 exchanges[-1].closed = True
             case Text() | Thinking() | ToolCall() | Opaque():
                 if exchanges[-1].closed or exchanges[-1].key != (row.turn_id, row.step):
@@ -108,7 +116,7 @@ def messages_of(
         if said and not messages:
             _put(messages, "user", [blocks.text_block(NO_BEGINNING)])
         _put(messages, "assistant", said)
-        results = [blocks.answered(call.result, call.wire_id) for call in exchange.calls]
+        results = [call.block for call in exchange.calls]
         _put(messages, "user", results + exchange.added)
     if not messages or (messages[-1]["role"] == "assistant" and not resumed):
         _put(messages, "user", [blocks.text_block(GO_ON)])
@@ -177,7 +185,7 @@ def _present(block: Block | None) -> Iterator[Block]:
         yield block
 
 
-def _answer(exchanges: Sequence[Exchange], result: ToolResult) -> None:
+def _answer(exchanges: Sequence[Exchange], result: ToolResult, shown: Showing) -> None:
     """Gives a result to the latest open call with its id; a result without one is left out.
 
     Wherever the row lies, the result stands right after its call (F-W01 c).
@@ -185,7 +193,8 @@ def _answer(exchanges: Sequence[Exchange], result: ToolResult) -> None:
     for exchange in reversed(exchanges):
         for call in exchange.calls:
             if not call.answered and call.data.call_id == result.call_id:
-                call.result, call.answered = result, True
+                call.result = blocks.answered(result, call.wire_id, shown)
+                call.answered = True
                 return
 
 

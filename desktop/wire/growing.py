@@ -2,7 +2,7 @@
 
 The bytes are those of `serialise(build(…))`, always (a property test compares them): messages that
 no later row can change are kept as bytes, the rest is folded anew. A row that does change earlier
-ones (`retracted`, `tools`) starts from nothing. For one thread.
+ones (`retracted`, `rewrite`, `tools`) starts from nothing. For one thread.
 """
 
 from collections.abc import Sequence
@@ -17,6 +17,7 @@ from desktop.core.conversation import (
     tools_told,
 )
 from desktop.core.model import RequestOptions
+from desktop.core.rewrites import Rewrites, rewrites_of
 from desktop.wire import blocks, breakpoints
 from desktop.wire.difference import (
     MessagePrint,
@@ -28,6 +29,7 @@ from desktop.wire.difference import (
 from desktop.wire.fold import Exchange, Fold, Message, final_count, messages_of
 from desktop.wire.models import ModelTable
 from desktop.wire.request import build, head_of, serialise
+from desktop.wire.showing import NO_BYTES, Bytes, Showing
 
 # Exchanges that stay open at the end: where the last request ended must stay among them.
 OPEN = 3
@@ -47,6 +49,7 @@ class GrowingRequest:
         self._models = models
         self._sent: Shape | None = None
         self._for: tuple[RequestOptions, Stamp] | None = None
+        self._shown = Showing()
         self._start(Stamp())
 
     @property
@@ -64,21 +67,41 @@ class GrowingRequest:
         """What is folded anew for the next request."""
         return self._fold.exchanges
 
-    def next(self, rows: Sequence[LogChunk], options: RequestOptions, stamp: Stamp) -> bytes:
+    @property
+    def size(self) -> int:
+        """The bytes that are kept for the next request."""
+        return len(self._settled)
+
+    def next(
+        self,
+        rows: Sequence[LogChunk],
+        options: RequestOptions,
+        stamp: Stamp,
+        pictures: Bytes = NO_BYTES,
+    ) -> bytes:
         """The body for all `rows`, of which those of the last time are the beginning."""
-        self.take(rows, options, stamp)
+        self.take(rows, options, stamp, pictures)
         return self._body(rows, options, stamp)
 
-    def take(self, rows: Sequence[LogChunk], options: RequestOptions, stamp: Stamp) -> None:
+    def take(
+        self,
+        rows: Sequence[LogChunk],
+        options: RequestOptions,
+        stamp: Stamp,
+        pictures: Bytes = NO_BYTES,
+    ) -> None:
         """Folds what is new in `rows`."""
+        self._shown = Showing.to(self._models.find(options.model), pictures)
+        self._fold.shown = self._shown
         told = RequestOptions(options.model, options.effort)
         if self._for != (told, stamp) or not self._continues(rows):
             self._for = (told, stamp)
             self._start(stamp)
         new = list(rows[self._taken :])
-        if retracted_ids(new) or any(is_new_tools(row.data) for row in new):
+        if _changes_earlier_rows(new):
             self._start(stamp)
             self._gone = retracted_ids(rows)
+            self._rewrites = rewrites_of([row for row in rows if row.id not in self._gone])
             new = list(rows)
         first = len(rows) - len(new)
         for at, row in enumerate(new, first):
@@ -99,13 +122,14 @@ class GrowingRequest:
         self._taken = 0
         self._last: LogChunk | None = None
         self._gone: frozenset[str] = frozenset()
+        self._rewrites: Rewrites | None = None
         self._call_ids: list[str] = []
         self._prompt: System | None = None
         self._tools: list[Any] = []
         self._refold(stamp)
 
     def _refold(self, stamp: Stamp) -> None:
-        self._fold = Fold(stamp)
+        self._fold = Fold(stamp, self._shown)
         self._settled = bytearray()
         self._prints: list[MessagePrint] = []
 
@@ -120,11 +144,14 @@ class GrowingRequest:
             self._tools = tools_told(row.data, self._tools)
             if row.data.kind == "compaction":
                 self._refold(stamp)
-        self._fold.add(row)
+        self._add(row)
 
     def _add(self, row: LogChunk) -> None:
-        if row.id not in self._gone:
-            self._fold.add(row)
+        if row.id in self._gone:
+            return
+        told = row if self._rewrites is None else self._rewrites.row(row)
+        if told is not None:
+            self._fold.add(told)
 
     def _settle(self) -> None:
         """Turns what no later row can change into bytes."""
@@ -154,7 +181,7 @@ class GrowingRequest:
         model = self._models.find(options.model)
         if model is not None and model.caches:
             if self._settled and not breakpoints.has_previous_end(body["messages"]):
-                self.last = build(rows, options, models=self._models, stamp=stamp)
+                self.last = self._anew(rows, options, stamp)
                 return serialise(self.last)
             breakpoints.place(body, options.ttl, most=options.marks)
         self.last = body
@@ -166,6 +193,11 @@ class GrowingRequest:
             whole[: -len(messages) - 1] + b"[" + bytes(self._settled) + b"," + messages[1:] + b"}"
         )
 
+    def _anew(
+        self, rows: Sequence[LogChunk], options: RequestOptions, stamp: Stamp
+    ) -> dict[str, Any]:
+        return build(rows, options, models=self._models, stamp=stamp, pictures=self._shown.bytes)
+
     def _compare(self, body: dict[str, Any]) -> None:
         sent = Shape(
             head=head_prints(body),
@@ -175,3 +207,8 @@ class GrowingRequest:
         )
         self.position = None if self._sent is None else first_difference(self._sent, sent)
         self._sent = sent
+
+
+def _changes_earlier_rows(new: Sequence[LogChunk]) -> bool:
+    is_changed = bool(retracted_ids(new)) or rewrites_of(new) is not None
+    return is_changed or any(is_new_tools(row.data) for row in new)

@@ -26,6 +26,8 @@ class KnownModel:
     window: int = PLAIN_WINDOW
     max_output: int = PLAIN_OUTPUT
     caches: bool = True
+    sees_images: bool = True
+    reads_documents: bool = True
 
     @property
     def info(self) -> ModelInfo:
@@ -61,6 +63,8 @@ class ModelTable:
                 default_effort=row["default_effort"],
                 window=row["window"],
                 max_output=row["max_output"],
+                sees_images=row.get("image_input", True),
+                reads_documents=row.get("pdf_input", True),
             )
             for row in data["models"]
         )
@@ -105,6 +109,8 @@ class ModelTable:
             max_output=_size(row.get("max_tokens"), base.max_output),
             efforts=base.efforts if efforts is None else efforts,
             thinking=base.thinking if thinking is None else thinking,
+            sees_images=_says_yes(can.get("image_input", base.sees_images)),
+            reads_documents=_says_yes(can.get("pdf_input", base.reads_documents)),
         )
 
 

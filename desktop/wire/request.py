@@ -9,27 +9,34 @@ from collections.abc import Sequence
 from typing import Any
 
 from desktop.core.chunks import LogChunk, Stamp, System
-from desktop.core.conversation import prompt_of, retracted_ids, told, tools_of
+from desktop.core.conversation import prompt_of, told, tools_of
 from desktop.core.model import RequestOptions
+from desktop.core.rewrites import standing
 from desktop.wire import blocks, breakpoints
 from desktop.wire.fold import Fold, messages_of
 from desktop.wire.models import PLAIN_OUTPUT, KnownModel, ModelTable
+from desktop.wire.showing import NO_BYTES, Bytes, Showing
 
 OUTPUT_LIMIT = 64_000
 
 
 def build(
-    chunks: Sequence[LogChunk], options: RequestOptions, *, models: ModelTable, stamp: Stamp
+    chunks: Sequence[LogChunk],
+    options: RequestOptions,
+    *,
+    models: ModelTable,
+    stamp: Stamp,
+    pictures: Bytes = NO_BYTES,
 ) -> dict[str, Any]:
     """The body of a request to the Messages API.
 
-    `stamp` is whom it is for: thinking of another model or account is left out. The messages stand
-    last, so that a longer conversation's bytes extend a shorter one's.
+    `stamp` is whom it is for: thinking of another model or account is left out. `pictures` are the
+    bytes that rows refer to. The messages stand last, so that a longer conversation's bytes extend
+    a shorter one's.
     """
-    gone = retracted_ids(chunks)
-    rows = [row for row in chunks if row.id not in gone]
+    rows = standing(chunks)
     body = head_of(models, options, prompt_of(rows), tools_of(rows))
-    folded = Fold(stamp)
+    folded = Fold(stamp, Showing.to(models.find(options.model), pictures))
     for row in told(rows):
         folded.add(row)
     body["messages"] = messages_of(folded.exchanges, resumed=options.resumed)

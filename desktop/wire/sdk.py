@@ -168,6 +168,7 @@ class Client:
                 ),
                 should_retry={"true": True, "false": False}.get(str(wanted)),
                 server=self._server,
+                paths=_paths(error.body),
             )
         )
 
@@ -198,6 +199,14 @@ class Client:
 
     def _clean(self, text: str) -> str:
         return failures.clean_detail(text.replace(self._secret, "…") if self._secret else text)
+
+
+def _paths(body: object) -> tuple[str, ...]:
+    """The places in the request that an error names apart from its words (API §1.12)."""
+    for name in ("error", "details"):
+        body = body.get(name) if isinstance(body, Mapping) else None
+    found = body.get("paths") if isinstance(body, Mapping) else None
+    return tuple(one for one in found if isinstance(one, str)) if isinstance(found, list) else ()
 
 
 def _http_client(endpoint: Endpoint, hears: Callable[[str], None]) -> httpx2.AsyncClient:

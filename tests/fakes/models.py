@@ -34,6 +34,7 @@ from desktop.core.events import (
     RetryScheduled,
     Usage,
 )
+from desktop.core.media import Place
 from desktop.core.model import ModelInfo, RequestOptions
 
 Batch = Sequence[ModelEvent]
@@ -210,6 +211,12 @@ def fails(
     if after:
         events += [BlockStarted(0, "text"), BlockDelta(0, after)]
     return [[*events, ResponseFailed(Failure(kind, sentence, status_code=529))]]
+
+
+def refuses(kind: FailureKind, *places: Place, status: int = 400) -> Response:
+    """A request that is not answered for what is in it."""
+    sentence = "The provider refused the request."
+    return [[ResponseFailed(Failure(kind, sentence, status_code=status, places=places))]]
 
 
 def retries(gate: Gate, *, delay: float = 2.0) -> list[Batch | Gate]:

@@ -84,11 +84,16 @@ def variable(name: str) -> str:
     return os.environ.get(name, "not set")
 
 
+# One grey pixel as PNG; what kind it is said to be is wrong.
+DOT = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAAAAAA6fptVAAAACklEQVR4nGOoBwAAgQCA05RTSgAAAABJRU5ErkJggg=="
+
+
 @server.tool(structured_output=False)
 def mixed() -> list[Any]:
     return [
         TextContent(type="text", text="a picture:"),
         ImageContent(type="image", data="A" * 4000, mime_type="image/png"),
+        ImageContent(type="image", data=DOT, mime_type="image/jpeg"),
         AudioContent(type="audio", data="A" * 40, mime_type="audio/wav"),
         ResourceLink(type="resource_link", name="notes", uri="file:///notes.txt"),
     ]

@@ -12,6 +12,7 @@ from desktop.core.access import Access, AccessState
 from desktop.core.errors import StoreFull
 from desktop.core.protocols import Commands
 from desktop.feed.hub import Hub
+from desktop.ui.attaching import Reading
 from desktop.ui.conversation_area import ConversationArea
 from desktop.ui.desk import Desk
 from desktop.ui.doors import Doors
@@ -78,6 +79,7 @@ def test_a_first_message_that_could_not_go_out_is_kept_and_makes_no_second_conve
         show_shortcuts=nothing,
         show_about=nothing,
         show_usage=nothing,
+        reading=Reading(file=nothing, picture=nothing),
     )
     desk = Desk(doors, area=area, tasks=tasks, theme=lambda: theme, window=area)
     composer = area.new_page.composer

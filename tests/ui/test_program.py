@@ -24,7 +24,8 @@ from PySide6.QtWidgets import (
 
 from desktop.credentials import api_key
 from desktop.settings import BASE_URL, THEME
-from desktop.ui.composer import AttachmentChip, Composer
+from desktop.ui.attachments import AttachmentChip
+from desktop.ui.composer import Composer
 from desktop.ui.permission_bar import PermissionBar
 from tests.data import make_legacy_database as legacy
 from tests.e2e.nacre import KEY, Home

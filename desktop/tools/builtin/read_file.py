@@ -1,4 +1,5 @@
-"""The tool `read_file`: a text file's lines with their numbers, bounded in every direction."""
+"""The tool `read_file`: a text file's lines with their numbers, bounded in every direction; a
+picture or PDF as it looks."""
 
 import codecs
 import io
@@ -11,6 +12,8 @@ from desktop.core.errors import ToolFailed
 from desktop.core.permissions import Act
 from desktop.core.tools import Scene, ToolOutcome, ToolSpec
 from desktop.tools import arguments as given
+from desktop.tools.attachments.checking import LARGEST, is_shown
+from desktop.tools.attachments.showing import shown
 from desktop.tools.builtin.looking import Look, act_of
 from desktop.tools.files import opened
 from desktop.tools.output import readable
@@ -25,7 +28,8 @@ _COUNTED = 32_000_000  # up to this size the rest of a file is read to say how l
 
 _SPEC = ToolSpec(
     name="read_file",
-    description="Reads a text file. Gives numbered lines, at most 2000 from line `offset` on.",
+    description="Reads a text file: numbered lines, at most 2000 from line `offset` on. "
+    "A picture or PDF is shown.",
     input_schema={
         "type": "object",
         "properties": {
@@ -52,22 +56,24 @@ class ReadFile:
 
     async def run(self, act: Act, scene: Scene, report: Callable[[str], None]) -> ToolOutcome:
         look = cast("Look", act.prepared)
-        return await read_off_loop(lambda stop: ToolOutcome(_read(look, scene, stop)))
+        return await read_off_loop(lambda stop: _read(look, scene, stop))
 
 
-def _read(look: Look, scene: Scene, stop: Stop) -> str:
+def _read(look: Look, scene: Scene, stop: Stop) -> ToolOutcome:
     check_unmoved(look.place, scene)
     label = look.place.label
     with opened(look.place) as file:
         size = os.fstat(file.fileno()).st_size
         start = file.read(PROBE)
+        if is_shown(start):
+            return shown(start + file.read(LARGEST), label)
         kind = kind_of(start)
         if kind is None:
             raise ToolFailed(f"{label} is a binary file of {readable(size)}, not text.")
         encoding, mark = kind
         file.seek(len(mark))
         lines = enumerate(_lines(file, encoding, stop), 1)
-        return _window(lines, look, scene.result_bytes, counted=size <= _COUNTED)
+        return ToolOutcome(_window(lines, look, scene.result_bytes, counted=size <= _COUNTED))
 
 
 def _window(

@@ -21,6 +21,7 @@ from mcp.shared.message import SessionMessage
 from mcp_types import (
     CONNECTION_CLOSED,
     REQUEST_TIMEOUT,
+    ImageContent,
     Implementation,
     JSONRPCResponse,
     TextContent,
@@ -30,7 +31,7 @@ from mcp_types import (
 
 from desktop.tools.mcp.child import Child
 from desktop.tools.mcp.config import Entry
-from desktop.tools.mcp.contents import Reply
+from desktop.tools.mcp.contents import Reply, Sent
 from desktop.tools.mcp.enclosure import Enclosure
 from desktop.tools.mcp.errors_file import ErrorsFile
 from desktop.tools.mcp.offers import CallRefused, Offer, Unreachable
@@ -85,7 +86,10 @@ class Link:
         except Exception as error:
             raise Unreachable(await self._why(words(error))) from error
         text = "".join(one.text for one in result.content if isinstance(one, TextContent))
-        return Reply(text, result.is_error)
+        shown = [
+            Sent(one.data, one.mime_type) for one in result.content if isinstance(one, ImageContent)
+        ]
+        return Reply(text, result.is_error, tuple(shown))
 
     async def _why(self, otherwise: str) -> str:
         """The connection's own reason, which comes a moment after the calls have failed."""

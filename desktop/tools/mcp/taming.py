@@ -1,7 +1,8 @@
 """What a server sends, put into a shape that the library takes whole.
 
 The library refuses a whole list for one tool with an odd schema, and a whole answer for one block
-it does not know. Here each tool keeps its own schema aside, and an answer becomes its text.
+it does not know. Here each tool keeps its own schema aside, and an answer becomes its text and
+what it shows.
 """
 
 from collections.abc import Mapping
@@ -71,4 +72,5 @@ def _answer(result: Mapping[str, Any]) -> dict[str, Any]:
     reply = reply_of(result)
     kept = {key: value for key, value in result.items() if key != "structuredContent"}
     text = {"type": "text", "text": reply.text}
-    return kept | {"content": [text], "isError": reply.is_error}
+    shown = [{"type": "image", "data": one.data, "mimeType": one.kind} for one in reply.shown]
+    return kept | {"content": [text, *shown], "isError": reply.is_error}

@@ -1,5 +1,6 @@
 """A server's tool as an agent uses it: asked for like a command, its answer kept like an output."""
 
+import base64
 import json
 import uuid
 from collections.abc import Awaitable, Callable, Mapping
@@ -9,7 +10,9 @@ from desktop.core.chunks import Json
 from desktop.core.errors import ToolFailed
 from desktop.core.permissions import Act
 from desktop.core.tools import Scene, ToolOutcome, ToolSpec
-from desktop.tools.mcp.contents import Reply
+from desktop.tools.attachments.checking import LARGEST
+from desktop.tools.attachments.showing import shown
+from desktop.tools.mcp.contents import Reply, Sent
 from desktop.tools.output import Drain
 from desktop.tools.texts import whole_characters
 from desktop.tools.threads import write_off_loop
@@ -82,7 +85,8 @@ class GoneTool:
 
 
 def _kept(reply: Reply, scene: Scene) -> ToolOutcome:
-    """Head and tail for the model, all of it in a file where it is longer."""
+    """Head and tail for the model, all of it in a file where it is longer; pictures checked like
+    those of anybody (FIELD F-W12)."""
     drain = Drain(
         scene.spool / f"{uuid.uuid4().hex}.out",
         cap=scene.result_bytes,
@@ -91,5 +95,25 @@ def _kept(reply: Reply, scene: Scene) -> ToolOutcome:
     )
     drain.feed(reply.text.encode("utf-8", "replace"))
     kept = drain.close(limit=scene.result_bytes)
-    note = f"\n[{drain.spool_note}]" if drain.spool_note else ""
-    return ToolOutcome(kept.text + note, is_error=reply.is_error, full=kept.full)
+    notes = [f"[{drain.spool_note}]"] if drain.spool_note else []
+    images: list[Json] = []
+    for number, sent in enumerate(reply.shown, 1):
+        try:
+            found = shown(_decoded(sent), f"picture {number}")
+        except ToolFailed as error:
+            notes.append(f"[{sent.words} is left out: {error.sentence}]")
+        else:
+            notes.append(found.text)
+            images.extend(found.images)
+    text = "\n".join(part for part in (kept.text, *notes) if part)
+    return ToolOutcome(text, is_error=reply.is_error, full=kept.full, images=images)
+
+
+def _decoded(sent: Sent) -> bytes:
+    """Raises ToolFailed where it is no base64, or more than is looked at."""
+    if len(sent.data) > LARGEST * 4 // 3 + 4:
+        raise ToolFailed("it is too large.")
+    try:
+        return base64.b64decode(sent.data)
+    except ValueError as error:
+        raise ToolFailed("it is no base64.") from error

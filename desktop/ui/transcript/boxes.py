@@ -18,6 +18,7 @@ from PySide6.QtGui import QPainter, QTextCharFormat, QTextCursor
 from desktop.core.chunks import (
     DamagedRow,
     ErrorNote,
+    Json,
     LogChunk,
     Opaque,
     System,
@@ -27,6 +28,8 @@ from desktop.core.chunks import (
     ToolResult,
 )
 from desktop.core.groups import OpenRow, Row
+from desktop.core.media import entries, is_media
+from desktop.ui.kept_files import file_of
 from desktop.ui.theme import Theme
 from desktop.ui.transcript.acts import subagent_of, words_of
 from desktop.ui.transcript.code_piece import Code, CodePiece
@@ -426,12 +429,24 @@ class Maker:
             if gone:
                 _strike(piece)
             pieces.append(piece)
-        for attachment in data.attachments:
-            pieces.append(self._muted(cleaned(attachment_line(attachment)), left=pad))
+        pieces.extend(self._attached(one, pad) for one in data.attachments)
         pieces.append(Space(self.theme.space_12))
         panel = Panel(0, len(pieces) - 1, fill="user")
         lane = lane_of(self.theme)
         return Box(pieces, [panel], above=lane.gap, below=self.theme.space_16, lane=lane)
+
+    def _attached(self, entry: Json, pad: int) -> Piece:
+        """The line of an attachment; one that opens it where it is a kept file to be looked at."""
+        line, file = cleaned(attachment_line(entry)), file_of(entry)
+        if not file:
+            return self._muted(line, left=pad)
+        words = say("{0} · Open").format(line)
+        accent = Paper(self.theme, "accent")
+        return LinePiece(accent, words, kind="open", value=file, small=True, left=pad, right=pad)
+
+    def _card_pictures(self, call: Call, pad: int) -> list[Piece]:
+        found = entries(call.answer) if call.answer is not None else ()
+        return [self._attached(one, pad) for one in found if is_media(one)]
 
     def _thinking(self, line: str, text: str, fold: Fold) -> Box:
         muted = Paper(self.theme, "muted")
@@ -462,6 +477,7 @@ class Maker:
             words = words_of("subagent")
             inset = pad + self.theme.px(self.theme.measures.icon + self.theme.space_4)
             pieces.append(LinePiece(accent, words, kind="subagent", small=True, left=inset))
+        pieces.extend(self._card_pictures(call, pad))
         if len(pieces) > 1:
             pieces.append(Space(self.theme.space_8))
         panel = Panel(
@@ -592,7 +608,9 @@ class Maker:
     def _lone_result(self, data: ToolResult, fold: Fold) -> Box:
         """A result whose call is not loaded stands for itself."""
         title = say("Result of {0}").format(data.name)
-        return self._folding(title, data.result, fold, mark="✕" if data.is_error else "")
+        box = self._folding(title, data.result, fold, mark="✕" if data.is_error else "")
+        box.pieces.extend(self._attached(one, 0) for one in entries(data) if is_media(one))
+        return box
 
     def _error(self, data: ErrorNote, fold: Fold) -> Box:
         pad = self.theme.space_16

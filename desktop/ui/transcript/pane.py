@@ -13,6 +13,7 @@ from PySide6.QtWidgets import QVBoxLayout, QWidget
 from desktop.core.protocols import LogReader
 from desktop.feed.hub import Hub
 from desktop.feed.scope import Later, Scope, Start
+from desktop.ui.kept_files import open_kept
 from desktop.ui.theme import Theme
 from desktop.ui.transcript.links import offer_link
 from desktop.ui.transcript.model import TranscriptModel
@@ -57,6 +58,9 @@ class TranscriptPane(QWidget):
         self.view = TranscriptView(theme, self)
         self.view.link_activated.connect(self._offer_link)
         self.view.code_wanted.connect(self._save_code)
+        self.view.open_requested.connect(
+            lambda file: start(open_kept(file, reader), "open a kept file")
+        )
         self.view.painted_rows.connect(self.painted_rows)
         self.view.wished.connect(self.wished)
         self.view.way_wanted.connect(self.way_wanted)

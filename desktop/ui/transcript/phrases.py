@@ -23,6 +23,7 @@ from desktop.core.chunks import (
     ToolResult,
 )
 from desktop.core.groups import OpenRow, Relations, Row, takes_space
+from desktop.core.media import entries, is_media, media_of
 from desktop.core.status import TabStatus
 from desktop.ui.visible import visible
 from desktop.ui.words import seconds, size
@@ -280,10 +281,21 @@ def thinking_line(row: Row, context: Context) -> str:
 
 
 def attachment_line(attachment: Json) -> str:
-    """`notes.txt, 12 KB`"""
+    """`notes.txt, 12 KB`; `cat.png · 1600 × 900 · 240 KB` of what is shown."""
     name = str(attachment.get("name") or say("Attachment"))
+    media = media_of(attachment)
+    if media is not None:
+        measures = f"{media.width} × {media.height}" if media.width else ""
+        many = say("{0} pages") if media.pages > 1 else say("{0} page")
+        pages = many.format(media.pages) if media.pages else ""
+        return " · ".join(part for part in (name, measures or pages, size(media.size)) if part)
     length = attachment.get("size")
     return f"{name}, {size(length)}" if isinstance(length, int) else name
+
+
+def shown_lines(data: Text | ToolResult) -> list[str]:
+    """The lines of the pictures and documents of a row."""
+    return [attachment_line(one) for one in entries(data) if is_media(one)]
 
 
 # Whole rows
@@ -298,6 +310,7 @@ def plain_text(row: Row, context: Context) -> str:
         ended = outcome(call)
         head = f"{headline(call)} · {ended}" if ended else headline(call)
         body = call.answer.result if call.answer else call.live.text if call.live else ""
+        body = "\n".join([body, *(shown_lines(call.answer) if call.answer else ())]).strip("\n")
         return f"{head}\n{body}" if body else head
     if isinstance(row, OpenRow):
         return row.text
@@ -305,11 +318,15 @@ def plain_text(row: Row, context: Context) -> str:
         return say("This row can't be read: {0}").format(row.reason)
     match row.data:
         case Text() if row.role != "user" and row.id in context.relations.retracted:
-            return f"{retracted_line()}\n{row.data.text}"
-        case Text() | Thinking():
+            return f"{retracted_line()}\
+{row.data.text}"
+        case Text():
+            return "\
+".join(part for part in (row.data.text, *shown_lines(row.data)) if part)
+        case Thinking():
             return row.data.text
         case ToolResult():
-            return row.data.result
+            return "\n".join(part for part in (row.data.result, *shown_lines(row.data)) if part)
         case ErrorNote():
             return "\n".join(error_lines(row.data))
         case System():

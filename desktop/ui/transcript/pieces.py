@@ -33,12 +33,14 @@ from desktop.ui.theme import Theme
 QUOTE_PROPERTY = int(QTextFormat.Property.UserProperty) + 1
 GROUND_PROPERTY = int(QTextFormat.Property.UserProperty) + 2
 
-HitKind = Literal["text", "link", "fold", "copy", "save", "wrap", "slide", "all", "subagent"]
+HitKind = Literal[
+    "text", "link", "fold", "copy", "save", "wrap", "slide", "all", "subagent", "open"
+]
 
 
 @dataclass(frozen=True, slots=True)
 class Hit:
-    """What lies under a point: `value` is a link's target, or the text to copy."""
+    """What lies under a point: `value` is a link's target, the text to copy, or a kept file."""
 
     kind: HitKind
     value: str = ""
@@ -278,6 +280,7 @@ class LinePiece(Piece):
         mark_ink: str = "muted",
         folded: bool | None = None,
         kind: HitKind = "fold",
+        value: str = "",
         small: bool = False,
         bold: bool = False,
         left: int = 0,
@@ -290,7 +293,7 @@ class LinePiece(Piece):
         self._mark = mark
         self._mark_ink = mark_ink
         self._folded = folded
-        self._kind: HitKind = kind
+        self._hit = Hit(kind, value)
         self._small = small
         sizes = paper.theme.sizes
         self._font = paper.theme.font(sizes.small if small else sizes.body, bold=bold)
@@ -341,7 +344,7 @@ class LinePiece(Piece):
 
     def hit(self, x: float, y: float) -> Hit | None:
         del x
-        return Hit(self._kind) if 0 <= y < self.height else None
+        return self._hit if 0 <= y < self.height else None
 
 
 def fill_panel(

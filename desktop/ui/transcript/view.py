@@ -86,6 +86,7 @@ class TranscriptView(QListView):
     link_activated = Signal(str)
     code_wanted = Signal(str, str)
     link_hovered = Signal(str)
+    open_requested = Signal(str)
     following_changed = Signal(bool)
     painted_rows = Signal()
 
@@ -525,6 +526,8 @@ class TranscriptView(QListView):
                     self._act_on_code(page, row.id, piece.code, wrap=hit.kind == "wrap")
             case "subagent":
                 self._wish(wish_of(page, row, "subagent"))
+            case "open":
+                self.open_requested.emit(hit.value)
             case "all":
                 page.set_fold(row.id, "all")
             case "fold":

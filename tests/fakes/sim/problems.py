@@ -25,12 +25,18 @@ class Refusal(Exception):
     """The request is not answered; the client gets this error instead (API V45)."""
 
     def __init__(
-        self, message: str, kind: str = "invalid_request_error", *, code: str | None = None
+        self,
+        message: str,
+        kind: str = "invalid_request_error",
+        *,
+        code: str | None = None,
+        paths: tuple[str, ...] = (),
     ) -> None:
         super().__init__(message)
         self.message = message
         self.kind = kind
         self.code = code
+        self.paths = paths
 
     @property
     def status(self) -> int:
@@ -39,10 +45,15 @@ class Refusal(Exception):
 
 
 def error_body(
-    message: str, kind: str, request_id: str, *, code: str | None = None
+    message: str,
+    kind: str,
+    request_id: str,
+    *,
+    code: str | None = None,
+    paths: tuple[str, ...] = (),
 ) -> dict[str, Any]:
     """The JSON of an error, alike as an HTTP body and as the data of an `error` event (V45)."""
     error: Json = {"type": kind, "message": message}
     if code is not None:
-        error["details"] = {"error_code": code}
+        error["details"] = {"error_code": code} | ({"paths": list(paths)} if paths else {})
     return {"type": "error", "error": error, "request_id": request_id}

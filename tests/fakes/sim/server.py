@@ -344,7 +344,13 @@ class MessagesServer:
     async def _refuse(self, refusal: Refusal, received: Received, answer: Answer) -> None:
         received.status, received.error = refusal.status, refusal.message
         received.refused = True
-        body = error_body(refusal.message, refusal.kind, received.request_id, code=refusal.code)
+        body = error_body(
+            refusal.message,
+            refusal.kind,
+            received.request_id,
+            code=refusal.code,
+            paths=refusal.paths,
+        )
         headers = [*JSON_HEADERS, *response_headers(received.request_id, self.now())]
         await answer.whole(refusal.status, headers, compact(body))
 

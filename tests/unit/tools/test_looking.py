@@ -19,6 +19,7 @@ from desktop.tools.builtin.grep import Grep
 from desktop.tools.builtin.list_dir import ListDir
 from desktop.tools.builtin.read_file import ReadFile
 from tests.unit.tools.conftest import Run, prepare_and_run
+from tests.unit.tools.pictures import drawn, noise, paper
 
 
 @pytest.mark.parametrize(
@@ -47,6 +48,32 @@ def test_a_binary_file_is_called_so(use: Run, workspace: Path, data: bytes) -> N
     (workspace / "f").write_bytes(data)
     with pytest.raises(ToolFailed, match="f is a binary file of"):
         use(ReadFile(), path="f")
+
+
+def test_a_picture_or_document_is_shown_whatever_it_is_called(use: Run, workspace: Path) -> None:
+    (workspace / "photo").write_bytes(drawn((3000, 40)))
+    seen = use(ReadFile(), path="photo")
+    assert seen.text == (
+        f"[photo: a picture, 2000 × 27 pixels, {seen.images[0]['size']} bytes,"
+        " made fit to be shown]"
+    )
+    assert seen.images[0]["mediaType"] == "image/png"
+    (workspace / "paper.pdf").write_bytes(paper(2))
+    seen = use(ReadFile(), path="paper.pdf")
+    assert seen.text.startswith("[paper.pdf: a PDF of 2 pages, ")
+    assert [one["kind"] for one in seen.images] == ["document"]
+
+
+def test_a_picture_that_is_not_complete_is_called_so(use: Run, workspace: Path) -> None:
+    (workspace / "half.png").write_bytes(noise(64)[:2000])
+    with pytest.raises(ToolFailed, match=r"half\.png is damaged or not complete"):
+        use(ReadFile(), path="half.png")
+
+
+@pytest.mark.parametrize("text", ["BMW drives", "the header is %PDF-1.7", "GIF, PNG"])
+def test_a_text_that_speaks_of_pictures_stays_a_text(use: Run, workspace: Path, text: str) -> None:
+    (workspace / "f.txt").write_text(text)
+    assert use(ReadFile(), path="f.txt").text == f"     1\t{text}"
 
 
 def test_a_window_of_a_file_says_where_it_lies(use: Run, workspace: Path) -> None:

@@ -2,7 +2,7 @@
 
 import asyncio
 import importlib
-from collections.abc import Awaitable, Callable, Generator, Sequence
+from collections.abc import Awaitable, Callable, Generator, Iterable, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from types import ModuleType
@@ -19,10 +19,11 @@ from desktop.core.events import (
 from desktop.core.model import RequestOptions
 from desktop.wire.client import AnthropicModel
 from desktop.wire.endpoint import Endpoint
+from desktop.wire.pictures import Pictures
 from desktop.wire.transport import Transport
 from desktop.wire.uploads import Uploads
 from desktop.wire.wake import Clocks
-from tests.unit.wire.rows_of import MODELS, OPUS
+from tests.unit.wire.rows_of import MODELS, OPUS, Kept
 
 KEY = "sk-ant-test-0123456789"
 
@@ -58,8 +59,14 @@ def asking(
     threads: bool = False,
     now: Callable[[], float] = lambda: 1_800_000_000.0,
     clocks: Clocks | None = None,
+    kept: Iterable[Kept] = (),
 ) -> Generator[Asking]:
     """A model for a server; its transport is closed afterwards. Without a pause none is made."""
+    shelf = {one.sha256: one.content for one in kept}
+
+    async def read(sha256: str) -> bytes | None:
+        return shelf.get(sha256)
+
     transport = Transport(load_sdk)
     waits: list[float] = []
 
@@ -77,6 +84,7 @@ def asking(
         threads=lambda: threads,
         pause=pause or noted,
         clocks=clocks or Clocks(),
+        pictures=Pictures(read),
     )
     try:
         yield Asking(transport, model, waits)

@@ -1,10 +1,16 @@
 """Rows of a conversation, written as a conversation."""
 
+import base64
+import hashlib
+import io
 import json
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
+
+from PIL import Image
+from pypdf import PdfWriter
 
 from desktop.core.chunks import (
     ErrorNote,
@@ -22,8 +28,10 @@ from desktop.core.chunks import (
     payload_to_json,
 )
 from desktop.core.events import ModelEvent
+from desktop.core.media import Place
 from desktop.core.model import RequestOptions
 from desktop.core.reducer import Reducer, Sealed
+from desktop.core.rewrites import replacing
 from desktop.wire.models import ModelTable
 from desktop.wire.request import build
 
@@ -40,6 +48,53 @@ TOOLS: list[dict[str, Any]] = [
     }
     for name in ("list_dir", "read_file")
 ]
+
+
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """A picture or document with its bytes, and the entry by which rows refer to it."""
+
+    entry: dict[str, Any]
+    content: bytes
+
+    @property
+    def sha256(self) -> str:
+        return self.entry["sha256"]
+
+    @property
+    def data(self) -> str:
+        return base64.b64encode(self.content).decode()
+
+
+def picture(number: int = 0, *, side: int = 8, name: str = "") -> Kept:
+    """A real PNG; another number is another picture."""
+    content = io.BytesIO()
+    Image.new("RGB", (side, side), (number % 256, number // 256 % 256, 7)).save(content, "PNG")
+    return kept(content.getvalue(), "image/png", name or f"{number}.png", width=side, height=side)
+
+
+def paper(pages: int = 1) -> Kept:
+    """A real PDF."""
+    writer, content = PdfWriter(), io.BytesIO()
+    for _ in range(pages):
+        writer.add_blank_page(100, 100)
+    writer.write(content)
+    return kept(content.getvalue(), "application/pdf", f"{pages}.pdf", pages=pages)
+
+
+def kept(content: bytes, media_type: str, name: str, **more: Any) -> Kept:
+    entry = {
+        "kind": "image" if media_type.startswith("image/") else "document",
+        "sha256": hashlib.sha256(content).hexdigest(),
+        "mediaType": media_type,
+        "name": name,
+        "size": len(content),
+    }
+    return Kept(entry | more, content)
+
+
+def bytes_of(*found: Kept) -> dict[str, str]:
+    return {one.sha256: one.data for one in found}
 
 
 @dataclass(slots=True)
@@ -71,6 +126,16 @@ class Log:
 
     def user(self, text: str) -> LogChunk:
         return self.add("user", Text(text))
+
+    def shows(self, *pictures: Kept, text: str = "Look") -> LogChunk:
+        return self.add("user", Text(text, attachments=tuple(one.entry for one in pictures)))
+
+    def result_shows(self, call_id: str, *pictures: Kept, text: str = "fine") -> LogChunk:
+        extra = {"images": [one.entry for one in pictures]}
+        return self.add("tool", ToolResult(call_id, "read_file", text, extra=extra))
+
+    def replaces(self, *places: Place) -> LogChunk:
+        return self.add("system", replacing(places, "Left out."))
 
     def says(self, text: str) -> LogChunk:
         return self.add("assistant", Text(text))
@@ -112,7 +177,9 @@ class Log:
 
 def body_of(rows: Sequence[LogChunk], *, stamp: Stamp = ME, **options: Any) -> dict[str, Any]:
     model = options.pop("model", stamp.model)
-    return build(rows, RequestOptions(model, **options), models=MODELS, stamp=stamp)
+    pictures = options.pop("pictures", {})
+    asked = RequestOptions(model, **options)
+    return build(rows, asked, models=MODELS, stamp=stamp, pictures=pictures)
 
 
 def said(body: dict[str, Any]) -> list[tuple[str, list[Any]]]:

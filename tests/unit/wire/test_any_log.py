@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 from desktop.core.chunks import ErrorNote, Opaque, System, Text, Thinking, ToolCall, ToolResult
 from desktop.core.conversation import compaction
 from desktop.core.model import RequestOptions
+from desktop.core.rewrites import leaving_out_thinking
 from desktop.wire.growing import OPEN, GrowingRequest
 from desktop.wire.request import build, serialise
 from tests.fakes.messages_api import assert_extends
@@ -15,7 +16,7 @@ from tests.fakes.sim import models as provider_models
 from tests.fakes.sim import prefix, rules
 from tests.fakes.sim.rules import envelope
 from tests.fakes.sim.rules.envelope import Terms
-from tests.unit.wire.rows_of import ME, MODELS, TOOLS, Log, reloaded
+from tests.unit.wire.rows_of import ME, MODELS, TOOLS, Log, bytes_of, paper, picture, reloaded
 
 TERMS = Terms("2026-10-21", frozenset())
 WORDS = st.text(max_size=8) | st.sampled_from(["", " \n", "ok \ud83d", "plain"])
@@ -46,8 +47,38 @@ def opaque(draw: st.DrawFn) -> Opaque:
     return Opaque({**SERVER_RESULT, "tool_use_id": id_})
 
 
+PICTURES = [picture(1), picture(2), paper()]
+BYTES = bytes_of(*PICTURES)
+ENTRIES = st.sampled_from(
+    [
+        *(one.entry for one in PICTURES),
+        {**picture(3).entry},  # whose bytes are gone
+        {**picture(1).entry, "replaced": True},
+        {"kind": "image", "sha256": "../../etc/passwd", "mediaType": "image/png"},
+        {"kind": "image", "mediaType": "image/svg+xml"},
+        {"kind": "document", "sha256": 7, "mediaType": None},
+        {"kind": ["image"]},
+        {"name": "a.txt", "mediaType": "text/plain", "text": "plain"},
+        {},
+    ]
+)
+SHOWN = st.lists(ENTRIES, max_size=3)
+
 ROWS = st.one_of(
     st.tuples(st.just("user"), WORDS.map(Text)),
+    st.tuples(st.just("user"), st.builds(Text, WORDS, SHOWN.map(tuple))),
+    st.tuples(
+        st.just("tool"),
+        st.builds(
+            lambda id_, text, failed, images: ToolResult(
+                id_, "read_file", text, failed, extra={"images": images}
+            ),
+            IDS,
+            WORDS,
+            st.booleans(),
+            SHOWN | st.just("odd") | st.just([7]),
+        ),
+    ),
     st.tuples(st.just("assistant"), WORDS.map(Text)),
     st.tuples(st.just("assistant"), st.builds(Thinking, WORDS, METADATA)),
     st.tuples(st.just("assistant"), st.builds(ToolCall, IDS, WORDS, ARGUMENTS)),
@@ -62,6 +93,15 @@ ROWS = st.one_of(
         st.just("system"),
         st.builds(
             lambda count: System("tools", fields={"tools": TOOLS[:count]}), st.integers(0, 2)
+        ),
+    ),
+    st.tuples(
+        st.just("system"),
+        st.sampled_from(
+            [
+                System("rewrite", "", {"replaced": [{"chunkId": "row-3"}, 7, {"index": 1}]}),
+                System("rewrite", "", {"replaced": None, "thinkingBefore": "x"}),
+            ]
         ),
     ),
 )
@@ -83,6 +123,11 @@ def logs(draw: st.DrawFn) -> Log:
         if draw(st.integers(0, 9)) == 0:
             log.add("system", compaction(draw(WORDS), draw(st.lists(st.sampled_from(log.rows)))))
             log.add(*draw(ROWS))  # pyright: ignore[reportArgumentType]
+        if draw(st.integers(0, 9)) == 0:
+            log.replaces((row.id, draw(st.integers(0, 2))))
+            log.add(*draw(ROWS))  # pyright: ignore[reportArgumentType]
+        if draw(st.integers(0, 19)) == 0:
+            log.add("system", leaving_out_thinking(row.seq, ""))
     return log
 
 
@@ -96,7 +141,7 @@ def refuse_as_the_provider_does(body: dict[str, Any]) -> None:
 @settings(max_examples=60, suppress_health_check=[HealthCheck.too_slow])
 @given(logs(), st.sampled_from([ME.model, "claude-haiku-4-5", "claude-fable-5-2"]))
 def test_u21_any_log_gives_a_request_that_the_provider_takes(log: Log, model: str):
-    body = build(log.rows, RequestOptions(model), models=MODELS, stamp=ME)
+    body = build(log.rows, RequestOptions(model), models=MODELS, stamp=ME, pictures=BYTES)
     body.setdefault("tools", []).append(SEARCH)
     refuse_as_the_provider_does(body)
     serialise(body).decode("utf-8")
@@ -112,8 +157,8 @@ def test_a_request_grown_from_the_last_has_the_bytes_of_one_built_anew(
     for count in sorted(data.draw(st.sets(st.integers(0, len(log.rows)), min_size=1))):
         rows = log.rows[:count]
         options = RequestOptions(ME.model, resumed=data.draw(st.integers(0, 9)) == 0)
-        built = serialise(build(rows, options, models=MODELS, stamp=ME))
-        assert growing.next(rows, options, ME) == built
+        built = serialise(build(rows, options, models=MODELS, stamp=ME, pictures=BYTES))
+        assert growing.next(rows, options, ME, BYTES) == built
         assert list(growing.call_ids) == [
             row.data.call_id for row in rows if isinstance(row.data, ToolCall)
         ]
@@ -123,8 +168,8 @@ def test_a_request_grown_from_the_last_has_the_bytes_of_one_built_anew(
 @given(logs())
 def test_c03_any_log_gives_the_same_bytes_after_a_reload(log: Log):
     options = RequestOptions(ME.model)
-    built = build(log.rows, options, models=MODELS, stamp=ME)
-    again = build(reloaded(log.rows), options, models=MODELS, stamp=ME)
+    built = build(log.rows, options, models=MODELS, stamp=ME, pictures=BYTES)
+    again = build(reloaded(log.rows), options, models=MODELS, stamp=ME, pictures=BYTES)
     assert serialise(again) == serialise(built)
 
 

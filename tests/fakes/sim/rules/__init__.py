@@ -5,7 +5,16 @@ from __future__ import annotations
 from tests.fakes.sim.models import Model
 from tests.fakes.sim.prefix import Position
 from tests.fakes.sim.problems import Json, Refusal
-from tests.fakes.sim.rules import blocks, envelope, markers, pairing, thinking, tools, turns
+from tests.fakes.sim.rules import (
+    blocks,
+    envelope,
+    markers,
+    pairing,
+    pictures,
+    thinking,
+    tools,
+    turns,
+)
 from tests.fakes.sim.rules.envelope import Terms
 
 
@@ -19,6 +28,7 @@ def check(body: Json, model: Model, terms: Terms, places: list[Position]) -> lis
     if isinstance(system, list):
         blocks.check_texts(system, "system")
     tools.check(body, model)
+    pictures.check(body, model)
     joined = turns.join(body["messages"])
     pairing.check(joined)
     thinks = thinking.kind_of(body, model) == "enabled"

@@ -46,7 +46,9 @@ def test_the_tools_of_a_real_server_are_tools_like_any_other(
             assert long.full is not None
             assert long.full.read_text("utf-8").endswith("line 19999")
             mixed = await servers.use("mcp__fake__mixed")
-            assert "[A picture (image/png, 3.0 KB) is left out.]" in mixed.text
+            assert "[A picture (image/png, 3.0 KB) is left out: picture 1 is" in mixed.text
+            assert "[picture 2: a picture, 1 × 1 pixels, 67 bytes]" in mixed.text
+            assert [one["mediaType"] for one in mixed.images] == ["image/png"]
             assert (await servers.use("mcp__fake__variable", name="OWN_TOKEN")).text == "given"
             scrubbed = await servers.use("mcp__fake__variable", name="SOME_API_KEY")
             assert scrubbed.text == "not set"

@@ -1,0 +1,205 @@
+"""What goes with a message beside its text: a chip each, those that are still being read, and the
+sentence that says what could not come along. Knows nothing of files: it shows what it is given."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from PySide6.QtCore import QMimeData, QSize, Qt, Signal
+from PySide6.QtGui import QImage, QPixmap
+from PySide6.QtWidgets import (
+    QFrame,
+    QHBoxLayout,
+    QLabel,
+    QSizePolicy,
+    QToolButton,
+    QVBoxLayout,
+    QWidget,
+)
+
+from desktop.core.media import is_media, media_of
+from desktop.ui import words
+from desktop.ui.flow import FlowLayout
+from desktop.ui.theme import Theme
+
+NAME_WIDTH = 220
+PICTURE_HEIGHT = 28
+
+
+def given_by(source: QMimeData) -> list[Path] | QImage | None:
+    """The files or the picture of a paste or drop; None where it is text.
+
+    A picture that comes with a text beside it (cells of a table) is a text.
+    """
+    if source.hasUrls():
+        files = [Path(url.toLocalFile()) for url in source.urls() if url.isLocalFile()]
+        return files or None
+    if source.hasImage() and not source.hasText():
+        image = source.imageData()
+        return image if isinstance(image, QImage) and not image.isNull() else None
+    return None
+
+
+class AttachmentChip(QFrame):
+    """A thing that goes with the message without filling the field."""
+
+    removed = Signal()
+
+    def __init__(
+        self,
+        attachment: dict[str, Any],
+        theme: Theme,
+        parent: QWidget,
+        picture: QImage | None = None,
+    ) -> None:
+        super().__init__(parent)
+        self.attachment = attachment
+        row = QHBoxLayout(self)
+        row.setContentsMargins(theme.space_8, 0, 0, 0)
+        row.setSpacing(theme.space_4)
+        name = str(attachment.get("name", ""))
+        if picture is not None:
+            row.addWidget(_shown(picture, theme, self))
+        label = QLabel(self)
+        label.setTextFormat(Qt.TextFormat.PlainText)
+        short = _elided(label, name, theme)
+        label.setText(f"{short} · {self._facts(attachment)}")
+        label.setAccessibleName(f"{name} · {self._facts(attachment)}")
+        self.setToolTip(name if short != name else "")
+        row.addWidget(label)
+        remove = QToolButton(self)
+        remove.setText("✕")
+        remove.setAccessibleName(self.tr("Remove {name}").format(name=name))
+        remove.clicked.connect(self.removed)
+        row.addWidget(remove)
+
+    def _facts(self, attachment: Mapping[str, Any]) -> str:
+        size = words.size(int(attachment.get("size", 0)))
+        if is_media(attachment):
+            media = media_of(attachment)
+            if media is not None and media.pages:
+                pages = self.tr("{pages} pages") if media.pages > 1 else self.tr("{pages} page")
+                return f"{pages.format(pages=media.pages)} · {size}"
+            measures = f"{media.width} × {media.height} · " if media and media.width else ""
+            return f"{measures}{size}"
+        tokens = len(str(attachment.get("text", ""))) // 4
+        return self.tr("{size} · about {tokens} tokens").format(
+            size=size, tokens=words.tokens(tokens)
+        )
+
+
+class Attachments(QWidget):
+    """The chips of one message. `changed` when there are others, or one begins or ends to be read.
+
+    It takes no room while there is nothing to show.
+    """
+
+    changed = Signal()
+
+    def __init__(self, theme: Theme, parent: QWidget) -> None:
+        super().__init__(parent)
+        self._theme = theme
+        self._chips: list[AttachmentChip] = []
+        self._reading: dict[int, QLabel] = {}
+        self._begun = 0
+        column = QVBoxLayout(self)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(theme.space_4)
+        holder = QWidget(self)
+        self._flow = FlowLayout(theme.space_8)
+        holder.setLayout(self._flow)
+        self._complaint = QLabel(self)
+        self._complaint.setObjectName("attachComplaint")
+        self._complaint.setTextFormat(Qt.TextFormat.PlainText)
+        # A long word may not widen the window.
+        self._complaint.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
+        self._complaint.setWordWrap(True)
+        self._complaint.hide()
+        column.addWidget(holder)
+        column.addWidget(self._complaint)
+        self.hide()
+
+    @property
+    def entries(self) -> list[dict[str, Any]]:
+        return [chip.attachment for chip in self._chips]
+
+    @property
+    def is_reading(self) -> bool:
+        """Whether something is on its way that belongs to the message."""
+        return bool(self._reading)
+
+    @property
+    def complaint(self) -> str:
+        return self._complaint.text()
+
+    def add(self, attachment: dict[str, Any], picture: QImage | None = None) -> None:
+        chip = AttachmentChip(attachment, self._theme, self, picture)
+        chip.removed.connect(lambda: self._remove(chip))
+        self._chips.append(chip)
+        self._flow.addWidget(chip)
+        self._refresh()
+
+    def begin(self, name: str) -> int:
+        """Something is being read; `end` takes what is returned."""
+        self._begun += 1
+        label = QLabel(self)
+        label.setTextFormat(Qt.TextFormat.PlainText)
+        short = _elided(label, name, self._theme)
+        label.setText(self.tr("Reading {name}…").format(name=short))
+        label.setProperty("muted", True)
+        self._reading[self._begun] = label
+        self._flow.addWidget(label)
+        self._refresh()
+        return self._begun
+
+    def end(self, place: int) -> None:
+        label = self._reading.pop(place, None)
+        if label is not None:
+            self._flow.removeWidget(label)
+            label.deleteLater()
+        self._refresh()
+
+    def complain(self, sentence: str) -> None:
+        """Says what could not come along; another sentence stands beside the first, '' ends it."""
+        before = self._complaint.text()
+        self._complaint.setText(f"{before}\n{sentence}".strip() if sentence else "")
+        self._refresh()
+
+    def clear(self) -> None:
+        for chip in list(self._chips):
+            self._remove(chip)
+        self.complain("")
+
+    def _remove(self, chip: AttachmentChip) -> None:
+        self._chips.remove(chip)
+        self._flow.removeWidget(chip)
+        chip.deleteLater()
+        self._refresh()
+
+    def _refresh(self) -> None:
+        self._complaint.setVisible(bool(self._complaint.text()))
+        self.setVisible(bool(self._chips or self._reading or self._complaint.text()))
+        self.updateGeometry()
+        self.changed.emit()
+
+
+def _elided(label: QLabel, name: str, theme: Theme) -> str:
+    width = theme.px(NAME_WIDTH)
+    return label.fontMetrics().elidedText(name, Qt.TextElideMode.ElideMiddle, width)
+
+
+def _shown(picture: QImage, theme: Theme, parent: QWidget) -> QLabel:
+    """The small picture, in the pixels of the screen."""
+    label = QLabel(parent)
+    ratio = parent.devicePixelRatioF()
+    height = round(theme.px(PICTURE_HEIGHT) * ratio)
+    scaled = picture.scaled(
+        QSize(2 * height, height),
+        Qt.AspectRatioMode.KeepAspectRatio,
+        Qt.TransformationMode.SmoothTransformation,
+    )
+    scaled.setDevicePixelRatio(ratio)
+    label.setPixmap(QPixmap.fromImage(scaled))
+    return label
