@@ -13,7 +13,8 @@ from pathlib import Path
 from typing import Any, Self
 from urllib.parse import parse_qs, urlsplit
 
-from tests.fakes.sim import answers, demo, http1, models, script
+from tests.fakes.histories import Excuses
+from tests.fakes.sim import answers, courses, demo, http1, models, script
 from tests.fakes.sim.answers import JSON_HEADERS, Stage
 from tests.fakes.sim.gates import Gates
 from tests.fakes.sim.http1 import Answer, Closed, Request, WatchedReader
@@ -62,6 +63,7 @@ class MessagesServer:
             self.now, strict=strict, invalid_keys=invalid_keys, binding=binding
         )
         self.errors: list[Exception] = []
+        self._excuses = Excuses()
         self._ids = itertools.count(1)
         self._numbers = itertools.count(1)
         self._news = threading.Condition()
@@ -94,6 +96,12 @@ class MessagesServer:
         if self._thread.is_alive():
             raise TimeoutError("the server did not stop")
         self._thread = None
+        self._excuses.weigh(courses.rewrites(self.requests))
+
+    def may_rewrite(self, reason: str, *, times: int = 1) -> None:
+        """So many requests of this test leave the course of their conversation, for a reason
+        (`histories`); every other one extends the request before it, or the test fails."""
+        self._excuses.add(reason, times=times)
 
     def __enter__(self) -> Self:
         return self.start()

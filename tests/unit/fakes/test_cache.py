@@ -10,6 +10,8 @@ from tests.fakes.messages_api import MessagesServer, fails, reply
 from tests.unit.fakes.asking import TOOL, Json, ask, assistant, send, user
 from tests.unit.fakes.background import in_background
 
+pytestmark = pytest.mark.talks_to_the_stand_in("its requests are made up, one by one")
+
 LONG = "word " * 600
 FIVE = {"type": "ephemeral"}
 HOUR = {"type": "ephemeral", "ttl": "1h"}

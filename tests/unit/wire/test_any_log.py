@@ -11,13 +11,9 @@ from desktop.core.model import RequestOptions
 from desktop.wire.growing import OPEN, GrowingRequest
 from desktop.wire.request import build, serialise
 from tests.fakes.messages_api import assert_extends
-from tests.fakes.sim import models as provider_models
-from tests.fakes.sim import prefix, rules
-from tests.fakes.sim.rules import envelope
-from tests.fakes.sim.rules.envelope import Terms
+from tests.fakes.sim.strictness import refuse_as_the_provider_does
 from tests.unit.wire.rows_of import ME, MODELS, Log, reloaded
 
-TERMS = Terms("2026-10-21", frozenset())
 WORDS = st.text(max_size=8) | st.sampled_from(["", " \n", "ok \ud83d", "plain"])
 IDS = st.sampled_from(["a", "b", "c", "a:b", "", "toolu_01"])
 VALUES = st.recursive(
@@ -78,13 +74,6 @@ def logs(draw: st.DrawFn) -> Log:
             log.add("system", compaction(draw(WORDS), draw(st.lists(st.sampled_from(log.rows)))))
             log.add(*draw(ROWS))  # pyright: ignore[reportArgumentType]
     return log
-
-
-def refuse_as_the_provider_does(body: dict[str, Any]) -> None:
-    envelope.check_shape(body, TERMS, counting=False)
-    model = provider_models.find(body["model"])
-    assert model is not None
-    rules.check(body, model, TERMS, prefix.positions(body))
 
 
 @settings(max_examples=60, suppress_health_check=[HealthCheck.too_slow])
