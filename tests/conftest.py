@@ -10,7 +10,7 @@ from typing import Any, cast
 import pytest
 from hypothesis import settings
 
-from tests import guards, private_session
+from tests import effort, guards, private_session
 from tests.fakes import histories
 
 # Before any module of the program is imported, for it may look at the environment then.
@@ -22,6 +22,8 @@ network.install()
 
 settings.register_profile("desk", deadline=None)
 settings.register_profile("ci", deadline=None, derandomize=True, print_blob=True)
+# By hand, with many more examples: `pytest --hypothesis-profile=campaign --timeout=0 FILE`.
+settings.register_profile(effort.CAMPAIGN, deadline=None, print_blob=True)
 settings.load_profile("ci" if os.environ.get("CI") else "desk")
 
 

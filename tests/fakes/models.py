@@ -108,7 +108,7 @@ class ScriptedModel:
         self.asked.append(Asked(tuple(chunks), options))
         try:
             check_request(chunks, options)
-            rewrite = self.told.rewrite(chunks, options)
+            rewrite = self.told.rewrite(chunks, options, self.stamp(options.model))
             Excuses().weigh([rewrite] if rewrite else [])
             assert len(self.asked) <= len(self.script), "no answer is left in the script"
         except AssertionError as error:

@@ -4,7 +4,8 @@ Bytes are all there is to go by. A request that holds an answer goes on from an 
 its conversation that nobody has gone on from yet, and must extend it; one without an answer begins
 a conversation. Conversations are told apart by how they opened and by their first answer, so that a
 changed system prompt, tool or first message is found too. Another model begins anew (its thinking
-is its own), and so does a summary, which holds no answer.
+is its own), and so does a summary, which holds no answer. What is asked beside the conversation, as
+for that summary, extends it, and nobody goes on from it.
 """
 
 from __future__ import annotations
@@ -18,6 +19,9 @@ from tests.fakes.sim.prefix import Position
 from tests.fakes.sim.problems import Json
 from tests.fakes.sim.received import Received
 
+BESIDE = "The conversation is about to be replaced by a summary"
+"""How a text begins that is asked beside the conversation."""
+
 
 @dataclass(frozen=True, slots=True)
 class _Request:
@@ -27,6 +31,7 @@ class _Request:
     """What stands before the first answer."""
     answer: tuple[bytes, ...]
     """The first answer; empty before there is one."""
+    is_beside: bool
 
     def may_go_on_from(self, earlier: _Request) -> bool:
         """Whether both are requests of one conversation, by the looks of it."""
@@ -50,7 +55,8 @@ def rewrites(requests: Sequence[Received]) -> list[str]:
     found: list[str] = []
     for number, received in enumerate(requests, start=1):
         if received.number:
-            request = _read(f"request {number}", received.json)
+            is_beside = received.last_text.startswith(BESIDE)
+            request = _read(f"request {number}", received.json, is_beside=is_beside)
             found.extend(_go_on(ends, request))
     return found
 
@@ -61,18 +67,21 @@ def _go_on(ends: list[_Request], request: _Request) -> list[str]:
     for earlier in reversed([one for one in ends if request.may_go_on_from(one)]):
         complaint = request.complaint(earlier)
         if not complaint:
-            ends.remove(earlier)
+            if not request.is_beside:
+                ends.remove(earlier)
             complaints.clear()
             break
         complaints.append(complaint)
-    ends.append(request)
+    if not request.is_beside:
+        ends.append(request)
     return complaints[:1] if request.answer else []
 
 
-def _read(name: str, body: Json) -> _Request:
+def _read(name: str, body: Json, *, is_beside: bool) -> _Request:
     places = [place for place in prefix.positions(body) if place.part == "messages"]
     first = next((at for at, one in enumerate(places) if one.role == "assistant"), len(places))
-    return _Request(name, body, _bytes(places[:first]), _bytes(_answer(places[first:])))
+    answer = _bytes(_answer(places[first:]))
+    return _Request(name, body, _bytes(places[:first]), answer, is_beside)
 
 
 def _answer(places: Iterable[Position]) -> Iterable[Position]:

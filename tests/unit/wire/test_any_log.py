@@ -10,6 +10,7 @@ from desktop.core.conversation import compaction
 from desktop.core.model import RequestOptions
 from desktop.wire.growing import OPEN, GrowingRequest
 from desktop.wire.request import build, serialise
+from tests.effort import examples
 from tests.fakes.messages_api import assert_extends
 from tests.fakes.sim.strictness import refuse_as_the_provider_does
 from tests.unit.wire.rows_of import ME, MODELS, Log, reloaded
@@ -76,7 +77,7 @@ def logs(draw: st.DrawFn) -> Log:
     return log
 
 
-@settings(max_examples=60, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=examples(60), suppress_health_check=[HealthCheck.too_slow])
 @given(logs(), st.sampled_from([ME.model, "claude-haiku-4-5", "claude-fable-5-2"]))
 def test_u21_any_log_gives_a_request_that_the_provider_takes(log: Log, model: str):
     body = build(log.rows, RequestOptions(model), models=MODELS, stamp=ME)
@@ -85,7 +86,7 @@ def test_u21_any_log_gives_a_request_that_the_provider_takes(log: Log, model: st
     serialise(body).decode("utf-8")
 
 
-@settings(max_examples=300, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=examples(300), suppress_health_check=[HealthCheck.too_slow])
 @given(logs(), st.data())
 def test_a_request_grown_from_the_last_has_the_bytes_of_one_built_anew(
     log: Log, data: st.DataObject
@@ -102,7 +103,7 @@ def test_a_request_grown_from_the_last_has_the_bytes_of_one_built_anew(
         ]
 
 
-@settings(max_examples=30, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=examples(30), suppress_health_check=[HealthCheck.too_slow])
 @given(logs())
 def test_c03_any_log_gives_the_same_bytes_after_a_reload(log: Log):
     options = RequestOptions(ME.model)
@@ -127,7 +128,7 @@ def steps(draw: st.DrawFn) -> list[tuple[str, Any]]:
     )
 
 
-@settings(max_examples=30, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=examples(30), suppress_health_check=[HealthCheck.too_slow])
 @given(steps())
 def test_c45_every_request_of_an_orderly_conversation_extends_the_one_before(
     script: list[tuple[str, Any]],

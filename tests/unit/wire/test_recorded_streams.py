@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 from desktop.core.events import ModelEvent, ResponseFinished
 from desktop.wire.request import serialise
 from desktop.wire.stream import Reader
+from tests.effort import examples
 from tests.fakes.messages_api import assert_extends
 from tests.fakes.sim.strictness import refuse_as_the_provider_does
 from tests.unit.wire.recordings import (
@@ -106,7 +107,7 @@ def test_u21_after_a_recorded_answer_the_next_request_is_taken_and_extends_the_l
         assert serialise(log.body()) == serialise(after)
 
 
-@settings(max_examples=100, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=examples(100), suppress_health_check=[HealthCheck.too_slow])
 @given(st.data())
 def test_a_recorded_answer_is_the_same_wherever_its_bytes_are_cut(data: st.DataObject):
     answer = data.draw(st.sampled_from(recorded()))
@@ -115,7 +116,7 @@ def test_a_recorded_answer_is_the_same_wherever_its_bytes_are_cut(data: st.DataO
     assert [row.data for row in cut.rows] == [row.data for row in whole.rows]
 
 
-@settings(max_examples=150, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=examples(150), suppress_health_check=[HealthCheck.too_slow])
 @given(st.data())
 def test_u21_a_recorded_answer_that_breaks_off_anywhere_leaves_a_request_that_is_taken(
     data: st.DataObject,
