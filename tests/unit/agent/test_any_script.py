@@ -221,9 +221,6 @@ def imports(draw: st.DrawFn) -> list[NewChunk]:
     found: list[NewChunk] = []
     for number, (role, data) in enumerate(draw(st.lists(ROWS, min_size=1, max_size=14))):
         turn = draw(st.sampled_from(["old-1", "old-2"]))
-        stamp = (
-            Stamp("elsewhere", "gpt") if draw(st.booleans()) else Stamp("anthropic:strict", OPUS)
-        )
         found.append(
             NewChunk(
                 id=f"old-{number}",
