@@ -37,8 +37,10 @@ class MessagesServer:
     `script` is replies in order, a function of the request, a `Script`, or a file of JSON lines; a
     reply is used up only by a request that was accepted. `otherwise` answers when the script has
     nothing (an echo; `demo.ended` for status 500). `strict=False` checks no more than a compatible
-    server does. `binding` says what thinking after a changed prefix means. `pace` scales pauses.
-    Exceptions of a script function are answered with 500 and kept in `errors`.
+    server does, and `plain` is one of those that says nothing of itself: no ids, no limits in the
+    headers (`sim.plain` has its answers). `binding` says what thinking after a changed prefix
+    means. `pace` scales pauses. Exceptions of a script function are answered with 500 and kept in
+    `errors`.
     """
 
     def __init__(
@@ -46,6 +48,7 @@ class MessagesServer:
         script: Scripted = None,
         *,
         strict: bool = True,
+        plain: bool = False,
         port: int = 0,
         invalid_keys: Collection[str] = (),
         binding: Binding = "enforce",
@@ -57,10 +60,11 @@ class MessagesServer:
         self._otherwise = self._script.otherwise or otherwise
         self._port = port
         self._pace = pace
+        self._plain = plain
         self._log_file = log
         self._advanced = 0.0
         self._provider = Provider(
-            self.now, strict=strict, invalid_keys=invalid_keys, binding=binding
+            self.now, strict=strict and not plain, invalid_keys=invalid_keys, binding=binding
         )
         self.errors: list[Exception] = []
         self._excuses = Excuses()
@@ -282,7 +286,7 @@ class MessagesServer:
         stage = Stage(
             answer,
             self._gates,
-            response_headers(received.request_id, self.now()),
+            self._headers(received),
             self._pace,
             lambda: self._begun(accepted),
         )
@@ -330,15 +334,18 @@ class MessagesServer:
 
     async def _say(self, body: Json, received: Received, answer: Answer) -> None:
         received.status = 200
-        headers = [*JSON_HEADERS, *response_headers(received.request_id, self.now())]
+        headers = [*JSON_HEADERS, *self._headers(received)]
         await answer.whole(200, headers, compact(body))
 
     async def _refuse(self, refusal: Refusal, received: Received, answer: Answer) -> None:
         received.status, received.error = refusal.status, refusal.message
         received.refused = True
         body = error_body(refusal.message, refusal.kind, received.request_id, code=refusal.code)
-        headers = [*JSON_HEADERS, *response_headers(received.request_id, self.now())]
+        headers = [*JSON_HEADERS, *self._headers(received)]
         await answer.whole(refusal.status, headers, compact(body))
+
+    def _headers(self, received: Received) -> list[tuple[str, str]]:
+        return [] if self._plain else response_headers(received.request_id, self.now())
 
     def _record(self, request: Request) -> Received:
         received = Received(

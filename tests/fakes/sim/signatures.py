@@ -99,8 +99,11 @@ class Digest:
             self.add(place.part, place.role, place.block)
 
     def add(self, part: str, role: str, block: Any) -> None:
-        """One more position. Key order and null fields do not count; thinking counts by its
-        signature, since its text may be left out."""
+        """One more position. Key order and null fields do not count, nor does a text with nothing
+        in it, which can't be sent back (V13); thinking counts by its signature, since its text may
+        be left out."""
+        if isinstance(block, dict) and block.get("type") == "text" and not block["text"].strip():
+            return
         self._hash.update(prefix.compact([part, role, _bare(block)], ordered=False) + b"\n")
 
     def hex(self) -> str:
