@@ -104,11 +104,18 @@ class Digest:
         be left out."""
         if isinstance(block, dict) and block.get("type") == "text" and not block["text"].strip():
             return
-        self._hash.update(prefix.compact([part, role, _bare(block)], ordered=False) + b"\n")
+        raw = prefix.compact([part, role, _bare(block)], ordered=False)
+        self._hash.update(_sendable(raw) + b"\n")
 
     def hex(self) -> str:
         """The hash so far."""
         return self._hash.hexdigest()
+
+
+def _sendable(raw: bytes) -> bytes:
+    """With U+FFFD for half characters, as they come back."""
+    text = raw.decode("utf-8", "surrogatepass")
+    return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace").encode()
 
 
 def claims(model: Model, before: Digest, text: str) -> Claims:
