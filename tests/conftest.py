@@ -10,7 +10,8 @@ from typing import Any, cast
 import pytest
 from hypothesis import settings
 
-from tests import guards, private_session
+from tests import effort, guards, private_session
+from tests.fakes import histories
 
 # Before any module of the program is imported, for it may look at the environment then.
 HOME = Path(tempfile.mkdtemp(prefix="nacre-tests-"))
@@ -21,6 +22,8 @@ network.install()
 
 settings.register_profile("desk", deadline=None)
 settings.register_profile("ci", deadline=None, derandomize=True, print_blob=True)
+# By hand, with many more examples: `pytest --hypothesis-profile=campaign --timeout=0 FILE`.
+settings.register_profile(effort.CAMPAIGN, deadline=None, print_blob=True)
 settings.load_profile("ci" if os.environ.get("CI") else "desk")
 
 
@@ -44,6 +47,24 @@ def _left_as_found(  # pyright: ignore[reportUnusedFunction]
             yield
     attempts = network.take()
     assert not attempts, f"the test tried to reach: {', '.join(attempts)}"
+
+
+@pytest.fixture(autouse=True)
+def _only_added_to(  # pyright: ignore[reportUnusedFunction]
+    request: pytest.FixtureRequest,
+) -> Iterator[None]:
+    """No request rewrites the one before it, unless the test says why (`histories`).
+
+    `talks_to_the_stand_in(reason)` marks the tests of the stand-in itself.
+    """
+    marker = request.node.get_closest_marker("talks_to_the_stand_in")
+    if marker is None:
+        with histories.only_added_to():
+            yield
+        return
+    assert marker.args and str(marker.args[0]).strip(), "the marker needs a reason"
+    with histories.unchecked():
+        yield
 
 
 @pytest.fixture(scope="session")

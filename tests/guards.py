@@ -22,6 +22,8 @@ PROXIES = {"http_proxy", "https_proxy", "all_proxy", "ftp_proxy", "no_proxy"}
 OWN_SESSION = {"DBUS_SESSION_BUS_ADDRESS", "SSH_AUTH_SOCK", "XDG_SESSION_ID"}
 DISPLAYS = {"DISPLAY", "WAYLAND_DISPLAY", "XAUTHORITY"}
 REPOSITORY = {"GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE"}
+# A server for the tests that want a real model, looked up before the environment is emptied.
+LOCAL_MODEL_SERVER = os.environ.get("NACRE_LOCAL_MODEL_SERVER", "")
 PATIENCE = 2.0  # seconds for a thread or a process that is just ending
 
 

@@ -140,9 +140,16 @@ def final_count(exchanges: Sequence[Exchange]) -> int:
         )
         is_closed = bool(one.added) if has_server_blocks else bool(one.calls or one.added)
         may_wait = has_server_blocks and bool(one.calls)
-        if is_closed and not may_wait and _sendable(exchanges[at].said, continued=False):
+        if is_closed and not may_wait and any(map(_surely_sent, exchanges[at].said)):
             found = at
     return found
+
+
+def _surely_sent(block: Block) -> bool:
+    """Whether a block of an answer is sent whatever comes after it: thinking may come to stand last,
+    and a call of the provider's own may never get its result."""
+    may_go = blocks.is_thinking(block) or blocks.is_server_call(block)
+    return not (may_go or blocks.is_server_result(block))
 
 
 def _put(messages: list[Message], role: str, content: list[Block]) -> None:

@@ -22,19 +22,22 @@ class Options:
 
 @dataclass(frozen=True, slots=True)
 class Figure:
-    """One measured value and the bound it should keep; `at_least` turns the bound around."""
+    """One measured value and the bound it should keep; `at_least` turns the bound around. `reason`
+    says what the rules force on it."""
 
     id: str
     value: float
     unit: str
     goal: float
     at_least: bool = False
+    reason: str = ""
 
     @property
     def met(self) -> bool:
         return self.value >= self.goal if self.at_least else self.value <= self.goal
 
     def line(self) -> str:
-        """`id value unit goal ok|short`."""
+        """`id value unit goal ok|short`, and the reason where there is one."""
         bound = f"{'>=' if self.at_least else '<='}{self.goal:g}"
-        return f"{self.id} {self.value:.4g} {self.unit} {bound} {'ok' if self.met else 'short'}"
+        said = f"{self.id} {self.value:.4g} {self.unit} {bound} {'ok' if self.met else 'short'}"
+        return f"{said} ({self.reason})" if self.reason else said

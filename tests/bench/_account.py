@@ -1,8 +1,9 @@
 """What requests cost by the provider's rules, and the least that they could have cost.
 
-In units of an uncached token. The least: each token is written once at 1.25 and read ever after at
-0.1, whatever lay in the cache. A request is expected to hold its predecessor's whole prompt, so
-that one which rewrites it pays more than the least, not the same.
+In units of an uncached token. The least: each token is written once at 1.25 (at 2 where it is to
+be kept for an hour) and read ever after at 0.1, whatever lay in the cache. A request is expected to
+hold its predecessor's whole prompt, so that one which rewrites it pays more than the least, not the
+same; only where the rules force a rewrite (`branches`) is it measured by what it has in common.
 """
 
 from collections.abc import Collection, Sequence
@@ -13,9 +14,12 @@ from tests.fakes.sim.received import Received
 WRITE_5M, WRITE_1H, READ = 1.25, 2.0, 0.1
 
 
-def paid_to_least(requests: Sequence[Received], *, branches: Collection[int] = ()) -> float:
-    """The ratio over all of them; `branches` are the places of requests that begin a fork, which
-    share with the earlier ones what they have in common."""
+def paid_to_least(
+    requests: Sequence[Received], *, branches: Collection[int] = (), write: float = WRITE_5M
+) -> float:
+    """The ratio over all of them; `branches` are the places of requests that begin a fork or follow
+    a summary, which share with the earlier ones what they have in common. `write` is the price at
+    which a token can be written."""
     assert requests
     paid = least = 0.0
     for at, request in enumerate(requests):
@@ -27,7 +31,7 @@ def paid_to_least(requests: Sequence[Received], *, branches: Collection[int] = (
             known = _shared(request, earlier) if at in branches else _total(earlier[-1])
         paid += WRITE_5M * account.write_5m + WRITE_1H * account.write_1h
         paid += READ * account.read + account.input
-        least += WRITE_5M * (account.total - known) + READ * known
+        least += write * (account.total - known) + READ * known
     return paid / least
 
 

@@ -1,7 +1,8 @@
 """What conversations cost, as a ratio to the least that the price list allows.
 
 The whole program without its window, on a real database, over HTTP to the strict stand-in for the
-provider, whose cache keeps the account.
+provider, whose cache keeps the account. Where the rules force a rewrite, the least is what remains
+to be paid after it, and the row names the reason.
 """
 
 import asyncio
@@ -22,8 +23,9 @@ from desktop.core.status import TabStatus
 from desktop.diagnostics import Redaction
 from desktop.headless.runtime import Runtime, start
 from desktop.paths import DataFolder
+from desktop.settings import CACHE_TTL, read
 from tests.bench import Figure
-from tests.bench._account import paid_to_least
+from tests.bench._account import WRITE_1H, WRITE_5M, paid_to_least
 from tests.e2e.nacre import Home, ended, kill
 from tests.fakes.messages_api import (
     Block,
@@ -50,12 +52,15 @@ EARLIER, LATER = "Etc/GMT+12", "Etc/GMT-14"
 class Row:
     """A conversation to be had: the provider's replies, and what the person does.
 
-    Where several are answered side by side, `answers` tells whose reply it is.
+    Where several are answered side by side, `answers` tells whose reply it is. `reason` is why the
+    rules force a rewrite, `write` the price of a token that is written.
     """
 
     name: str
     replies: tuple[Reply, ...]
     act: Callable[["Work"], Awaitable[None]]
+    reason: str = ""
+    write: float = WRITE_5M
     answers: Responder | None = None
 
 
@@ -119,7 +124,7 @@ def figures() -> Iterable[Figure]:
     first = 0.0
     for row in _rows():
         ratio, first = _had(row)
-        yield Figure(f"cost.{row.name}", ratio, "x", GOAL)
+        yield Figure(f"cost.{row.name}", ratio, "x", GOAL, reason=row.reason)
     yield Figure("cost.first_request", first, "tokens", FIRST_REQUEST)
 
 
@@ -139,7 +144,7 @@ def _had(row: Row) -> tuple[float, float]:
         assert not server.rejected, server.rejected[0].error
         if row.answers is None:
             assert len(server.requests) == len(row.replies), "not every reply was asked for"
-        ratio = paid_to_least(server.requests, branches=work.branches)
+        ratio = paid_to_least(server.requests, branches=work.branches, write=row.write)
         return ratio, len(server.requests[0].body) / 4
 
 
@@ -179,8 +184,10 @@ def _rows() -> list[Row]:
         Row("stop_and_go_on", (_sleeps(), *_answers(2)), _stop_and_go_on),
         Row("kill_and_resume", (*_reads(2), _stands("kill"), *_answers(1)), _kill_and_resume),
         Row("another_day_and_git_state", (*_reads(1), *_answers(4)), _another_day),
-        Row("fork_at_the_middle", _answers(8), _fork),
-        Row("edit_of_the_last_prompt", _answers(6), _edit),
+        Row("fork_at_the_middle", _answers(8), _fork, "a fork begins before the end"),
+        Row("edit_of_the_last_prompt", _answers(6), _edit, "an edit forks before the last prompt"),
+        Row("compaction", _compacted(), _compact, "a summary takes the place of what was said"),
+        Row("pauses_of_half_an_hour_at_1h", _answers(6), _pauses, write=WRITE_1H),
         Row("late_tool_server", _answers(5), _late_tool_server),
         Row("two_subagents", (), _two_subagents, answers=_of_a_family),
     ]
@@ -335,6 +342,28 @@ async def _two_subagents(work: Work) -> None:
     await work.turn("and on")
     # Any of them may go on from any other: only what they share lies in the cache.
     work.branches.update(range(1, len(work.server.requests)))
+
+
+def _compacted() -> tuple[Reply, ...]:
+    """Answers, the summary that is asked for with all of them, and answers behind it."""
+    return (*_answers(5), reply(text(f"Summary of the conversation so far: {WORDS}")), *_answers(3))
+
+
+async def _compact(work: Work) -> None:
+    await _turns(5)(work)
+    await work.runtime.commands.compact(work.tab_id)
+    await work.runtime.until_idle()
+    work.branch(work.tab_id)
+    await _turns(3)(work)
+
+
+async def _pauses(work: Work) -> None:
+    """The person chose to keep the cache for an hour, and comes back every half an hour."""
+    await work.runtime.catalogue.save_setting(CACHE_TTL.key, "1h")
+    work.runtime.prefer(read(await work.runtime.catalogue.settings()))
+    for at in range(6):
+        await work.turn(f"question {at} {WORDS}")
+        work.server.advance_clock(1_800)
 
 
 class _Called:

@@ -2,6 +2,7 @@
 
 import asyncio
 import itertools
+import json
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -14,7 +15,8 @@ from desktop.store.log import Log
 from desktop.wire.models import ModelTable
 from desktop.wire.request import build, serialise
 from desktop.wire.stream import Reader
-from tests.unit.wire.test_recorded_streams import FILES, messages
+from tests.fakes.sim.strictness import refuse_as_the_provider_does
+from tests.unit.wire.recordings import FILES, answers
 
 STAMP = Stamp("anthropic:recorded", "claude-haiku-4-5")
 
@@ -61,9 +63,9 @@ def test_c03_a_recorded_answer_is_the_same_request_after_the_database(tmp_path: 
         workspace = await log.catalogue.scratch_workspace()
         live: dict[str, bytes] = {}
         for path in FILES:
-            for data in messages(path):
-                tab = await log.catalogue.create_tab(workspace.id, title=path.name)
-                receipt = await log.session(tab.id).append(chunks_of(data, new_id))
+            for answer in answers(path):
+                tab = await log.catalogue.create_tab(workspace.id, title=answer.name)
+                receipt = await log.session(tab.id).append(chunks_of(answer.data, new_id))
                 live[tab.id] = next_request(receipt.chunks)
         await log.close()
         return live
@@ -82,4 +84,6 @@ def test_c03_a_recorded_answer_is_the_same_request_after_the_database(tmp_path: 
 
     live = asyncio.run(laid_down())
     assert len(live) >= len(FILES)
+    for body in live.values():
+        refuse_as_the_provider_does(json.loads(body))
     assert asyncio.run(read_back(tuple(live))) == live

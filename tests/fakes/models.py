@@ -36,6 +36,8 @@ from desktop.core.events import (
 )
 from desktop.core.media import Place
 from desktop.core.model import ModelInfo, RequestOptions
+from tests.fakes.histories import Excuses
+from tests.fakes.rows_told import Told
 
 Batch = Sequence[ModelEvent]
 
@@ -89,6 +91,7 @@ class ScriptedModel:
     asked: list[Asked] = field(default_factory=list[Asked])
     closed: int = 0
     complaints: list[str] = field(default_factory=list[str])
+    told: Told = field(default_factory=Told)
 
     def then(self, *responses: Response) -> "ScriptedModel":
         self.script.extend(responses)
@@ -106,6 +109,8 @@ class ScriptedModel:
         self.asked.append(Asked(tuple(chunks), options))
         try:
             check_request(chunks, options)
+            rewrite = self.told.rewrite(chunks, options, self.stamp(options.model))
+            Excuses().weigh([rewrite] if rewrite else [])
             assert len(self.asked) <= len(self.script), "no answer is left in the script"
         except AssertionError as error:
             self.complaints.append(str(error))

@@ -67,6 +67,7 @@ def test_s13_an_edited_message_goes_on_in_a_branch_that_takes_the_place_in_the_s
     """SPEC S13, U19: both siblings are intact, the draft comes back, the place stands still."""
     script = [reply(LONG), reply(REASONS), reply("Because of that.")]
     with MessagesServer(script) as server:
+        server.may_rewrite("an edit forks before the message")
         person = enter(server)
         person.open_folder(home.workspace)
         old = person.begin("What is it?")
@@ -165,6 +166,7 @@ def test_u19_a_fork_stands_beside_its_conversation_and_shares_what_was_said(
 def test_u19_switching_stops_no_turn_and_an_edit_runs_beside_it(home: Home, enter: Enter) -> None:
     long = reply(text("The first answer takes its time and goes on.")).gate_after(5, "mid")
     with MessagesServer([reply("Start."), long, reply("Quick.")]) as server:
+        server.may_rewrite("an edit forks before the message")
         person = enter(server)
         person.open_folder(home.workspace)
         old = person.begin("Begin")

@@ -13,7 +13,8 @@ from pathlib import Path
 from typing import Any, Self
 from urllib.parse import parse_qs, urlsplit
 
-from tests.fakes.sim import answers, demo, http1, models, script
+from tests.fakes.histories import Excuses
+from tests.fakes.sim import answers, courses, demo, http1, models, script
 from tests.fakes.sim.answers import JSON_HEADERS, Stage
 from tests.fakes.sim.gates import Gates
 from tests.fakes.sim.http1 import Answer, Closed, Request, WatchedReader
@@ -37,9 +38,10 @@ class MessagesServer:
     `script` is replies in order, a function of the request, a `Script`, or a file of JSON lines; a
     reply is used up only by a request that was accepted. `otherwise` answers when the script has
     nothing (an echo; `demo.ended` for status 500). `strict=False` checks no more than a compatible
-    server does. `encodings` and `threads` say what becomes of compressed bodies and of threads.
-    `binding` says what thinking after a changed prefix means. `pace` scales pauses. Exceptions of
-    a script function are answered with 500 and kept in `errors`.
+    server does, and `plain` is one of those that says nothing of itself: no ids, no limits in the
+    headers (`sim.plain` has its answers). `encodings` and `threads` say what becomes of compressed
+    bodies and of threads. `binding` says what thinking after a changed prefix means. `pace` scales
+    pauses. Exceptions of a script function are answered with 500 and kept in `errors`.
     """
 
     def __init__(
@@ -47,6 +49,7 @@ class MessagesServer:
         script: Scripted = None,
         *,
         strict: bool = True,
+        plain: bool = False,
         port: int = 0,
         invalid_keys: Collection[str] = (),
         binding: Binding = "enforce",
@@ -60,18 +63,20 @@ class MessagesServer:
         self._otherwise = self._script.otherwise or otherwise
         self._port = port
         self._pace = pace
+        self._plain = plain
         self._log_file = log
         self._advanced = 0.0
         self._provider = Provider(
             self.now,
-            strict=strict,
+            strict=strict and not plain,
             invalid_keys=invalid_keys,
             binding=binding,
             encodings=encodings,
             threads=threads,
         )
-        self._headers = [("accept-encoding", "gzip")] if encodings == "announced" else []
+        self._announced = [("accept-encoding", "gzip")] if encodings == "announced" else []
         self.errors: list[Exception] = []
+        self._excuses = Excuses()
         self._ids = itertools.count(1)
         self._numbers = itertools.count(1)
         self._news = threading.Condition()
@@ -104,6 +109,12 @@ class MessagesServer:
         if self._thread.is_alive():
             raise TimeoutError("the server did not stop")
         self._thread = None
+        self._excuses.weigh(courses.rewrites(self.requests))
+
+    def may_rewrite(self, reason: str, *, times: int = 1) -> None:
+        """So many requests of this test leave the course of their conversation, for a reason
+        (`histories`); every other one extends the request before it, or the test fails."""
+        self._excuses.add(reason, times=times)
 
     def __enter__(self) -> Self:
         return self.start()
@@ -284,7 +295,7 @@ class MessagesServer:
         stage = Stage(
             answer,
             self._gates,
-            [*response_headers(received.request_id, self.now()), *self._headers],
+            [*self._headers(received), *self._announced],
             self._pace,
             lambda: self._begun(accepted),
         )
@@ -338,7 +349,7 @@ class MessagesServer:
 
     async def _say(self, body: Json, received: Received, answer: Answer) -> None:
         received.status = 200
-        headers = [*JSON_HEADERS, *response_headers(received.request_id, self.now())]
+        headers = [*JSON_HEADERS, *self._headers(received)]
         await answer.whole(200, headers, compact(body))
 
     async def _refuse(self, refusal: Refusal, received: Received, answer: Answer) -> None:
@@ -351,8 +362,11 @@ class MessagesServer:
             code=refusal.code,
             paths=refusal.paths,
         )
-        headers = [*JSON_HEADERS, *response_headers(received.request_id, self.now())]
+        headers = [*JSON_HEADERS, *self._headers(received)]
         await answer.whole(refusal.status, headers, compact(body))
+
+    def _headers(self, received: Received) -> list[tuple[str, str]]:
+        return [] if self._plain else response_headers(received.request_id, self.now())
 
     def _record(self, request: Request) -> Received:
         received = Received(

@@ -99,13 +99,23 @@ class Digest:
             self.add(place.part, place.role, place.block)
 
     def add(self, part: str, role: str, block: Any) -> None:
-        """One more position. Key order and null fields do not count; thinking counts by its
-        signature, since its text may be left out."""
-        self._hash.update(prefix.compact([part, role, _bare(block)], ordered=False) + b"\n")
+        """One more position. Key order and null fields do not count, nor does a text with nothing
+        in it, which can't be sent back (V13); thinking counts by its signature, since its text may
+        be left out."""
+        if isinstance(block, dict) and block.get("type") == "text" and not block["text"].strip():
+            return
+        raw = prefix.compact([part, role, _bare(block)], ordered=False)
+        self._hash.update(_sendable(raw) + b"\n")
 
     def hex(self) -> str:
         """The hash so far."""
         return self._hash.hexdigest()
+
+
+def _sendable(raw: bytes) -> bytes:
+    """With U+FFFD for half characters, as they come back."""
+    text = raw.decode("utf-8", "surrogatepass")
+    return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace").encode()
 
 
 def claims(model: Model, before: Digest, text: str) -> Claims:

@@ -32,7 +32,7 @@ from tests.fakes.tools import scene
 
 P = ParamSpec("P")
 PLAY = "play"
-SOON = 10.0  # a hang fails the test instead of stopping it
+SOON = 60.0  # a hang fails the test instead of stopping it
 
 
 def played(test: Callable[P, Coroutine[Any, Any, None]]) -> Callable[P, None]:
@@ -45,7 +45,7 @@ def played(test: Callable[P, Coroutine[Any, Any, None]]) -> Callable[P, None]:
     return run
 
 
-def play(scenario: Callable[[], Coroutine[Any, Any, None]]) -> None:
+def play(scenario: Callable[[], Coroutine[Any, Any, None]], *, seconds: float = SOON) -> None:
     lost: list[dict[str, Any]] = []
 
     async def main() -> None:

@@ -10,6 +10,8 @@ from tests.fakes.messages_api import MessagesServer, fails, reply
 from tests.unit.fakes.asking import TOOL, Json, ask, assistant, send, user
 from tests.unit.fakes.background import in_background
 
+pytestmark = pytest.mark.talks_to_the_stand_in("its requests are made up, one by one")
+
 LONG = "word " * 600
 FIVE = {"type": "ephemeral"}
 HOUR = {"type": "ephemeral", "ttl": "1h"}
@@ -19,10 +21,13 @@ def marked(text: str, control: Json = FIVE) -> Json:
     return {"type": "text", "text": text, "cache_control": control}
 
 
+# The key that `paid` asks with: another one has another cache.
+HEADERS = {"x-api-key": "k", "anthropic-version": "2026-10-21"}
+
+
 def paid(server: MessagesServer, body: Json, **headers: str) -> tuple[int, int, int]:
     """Tokens read, written and plain."""
-    usual = {"x-api-key": "k", "anthropic-version": "2026-10-21"}
-    usage = send(server, body, headers=usual | headers).json["usage"]
+    usage = send(server, body, headers=HEADERS | headers).json["usage"]
     split = usage["cache_creation"]
     written = usage["cache_creation_input_tokens"]
     assert written == split["ephemeral_5m_input_tokens"] + split["ephemeral_1h_input_tokens"]
@@ -158,7 +163,7 @@ def test_an_entry_is_readable_only_after_the_first_byte() -> None:
     body = ask(user(marked(LONG)), stream=True)
     held = reply("a").gate_before_head("head")
     with MessagesServer([held]) as server:
-        with in_background(lambda: send(server, body)):
+        with in_background(lambda: send(server, body, headers=HEADERS)):
             server.wait_at_gate("head")
             assert paid(server, ask(user(marked(LONG))))[0] == 0
             server.release("head")

@@ -27,6 +27,8 @@ from tests.fakes.messages_api import (
 )
 from tests.unit.fakes.asking import ask, collect, send, user, with_client
 
+pytestmark = pytest.mark.talks_to_the_stand_in("its requests are made up, one by one")
+
 HELLO = reply(text("Hello wörld, 世界", chunk=2))
 
 NAMED = from_events(

@@ -24,6 +24,8 @@ from tests.fakes.messages_api import (
 )
 from tests.unit.fakes.asking import TOOL, ask, collect, send, user, with_client
 
+pytestmark = pytest.mark.talks_to_the_stand_in("its requests are made up, one by one")
+
 SHOWN = {"thinking": {"type": "adaptive", "display": "summarized"}}
 
 

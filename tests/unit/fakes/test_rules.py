@@ -11,6 +11,8 @@ import pytest
 from tests.fakes.messages_api import MessagesServer
 from tests.unit.fakes.asking import TOOL, Json, ask, assistant, call, result, send, user
 
+pytestmark = pytest.mark.talks_to_the_stand_in("its requests are made up, one by one")
+
 PNG = base64.b64encode(b"\x89PNG\r\n\x1a\n0000").decode()
 HOUR = {"type": "ephemeral", "ttl": "1h"}
 FIVE = {"type": "ephemeral"}

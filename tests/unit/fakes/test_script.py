@@ -25,6 +25,8 @@ from tests.fakes.messages_api import (
 )
 from tests.unit.fakes.asking import TOOL, Json, ask, assistant, call, echoed, result, send, user
 
+pytestmark = pytest.mark.talks_to_the_stand_in("its requests are made up, one by one")
+
 LIST: Json = TOOL | {"name": "list_dir"}
 
 

@@ -28,6 +28,8 @@ from tests.unit.fakes.asking import (
     user,
 )
 
+pytestmark = pytest.mark.talks_to_the_stand_in("its requests are made up, one by one")
+
 SHOWN = {"type": "adaptive", "display": "summarized"}
 THOUGHT = reply(
     thinking("First I look."), text("Looking."), tool_use("read_file", {"path": "a"}, id="t1")

@@ -82,6 +82,7 @@ def test_U19_U25_a_fork_begins_with_what_it_shares_byte_for_byte_and_the_cache_k
     replies = [reply(thinking("Hm."), text(f"Answer {number}.")) for number in range(7)]
     with MessagesServer(replies) as server:
         environment(server)
+        server.may_rewrite("an edit and a regenerated answer fork in the middle")
         played(server, tmp_path, act)
         one, two, three, edited, again, further, four = server.requests
     for before, after in (

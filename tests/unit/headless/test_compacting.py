@@ -447,6 +447,7 @@ async def test_u24_thinking_goes_along_only_where_what_was_before_it_does(tmp_pa
         return reply(thinking("A long thought. " * 9), text(LONG))
 
     with MessagesServer(answer) as server:
+        server.may_rewrite("what does not fit is summarised in pieces")
         async with life(tmp_path, server, window=3_600) as now:
             await now.begin()
             for word in ("one", "two", "three", "four", "five", "six", "seven"):
@@ -541,6 +542,7 @@ async def test_u24_a_prompt_that_is_refused_as_too_long_is_compacted_and_asked_a
         return reply(SUMMARY if is_asked_to_summarise(received) else LONG)
 
     with MessagesServer(answer) as server:
+        server.may_rewrite("what does not fit is summarised in pieces", times=4)
         async with life(tmp_path, server) as now:
             await now.begin()
             status = await now.run("0")

@@ -11,14 +11,11 @@ from desktop.core.model import RequestOptions
 from desktop.core.rewrites import leaving_out_thinking
 from desktop.wire.growing import OPEN, GrowingRequest
 from desktop.wire.request import build, serialise
+from tests.effort import examples
 from tests.fakes.messages_api import assert_extends
-from tests.fakes.sim import models as provider_models
-from tests.fakes.sim import prefix, rules
-from tests.fakes.sim.rules import envelope
-from tests.fakes.sim.rules.envelope import Terms
+from tests.fakes.sim.strictness import refuse_as_the_provider_does
 from tests.unit.wire.rows_of import ME, MODELS, TOOLS, Log, bytes_of, paper, picture, reloaded
 
-TERMS = Terms("2026-10-21", frozenset())
 WORDS = st.text(max_size=8) | st.sampled_from(["", " \n", "ok \ud83d", "plain"])
 IDS = st.sampled_from(["a", "b", "c", "a:b", "", "toolu_01"])
 VALUES = st.recursive(
@@ -131,14 +128,7 @@ def logs(draw: st.DrawFn) -> Log:
     return log
 
 
-def refuse_as_the_provider_does(body: dict[str, Any]) -> None:
-    envelope.check_shape(body, TERMS, counting=False)
-    model = provider_models.find(body["model"])
-    assert model is not None
-    rules.check(body, model, TERMS, prefix.positions(body))
-
-
-@settings(max_examples=60, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=examples(60), suppress_health_check=[HealthCheck.too_slow])
 @given(logs(), st.sampled_from([ME.model, "claude-haiku-4-5", "claude-fable-5-2"]))
 def test_u21_any_log_gives_a_request_that_the_provider_takes(log: Log, model: str):
     body = build(log.rows, RequestOptions(model), models=MODELS, stamp=ME, pictures=BYTES)
@@ -147,7 +137,7 @@ def test_u21_any_log_gives_a_request_that_the_provider_takes(log: Log, model: st
     serialise(body).decode("utf-8")
 
 
-@settings(max_examples=300, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=examples(300), suppress_health_check=[HealthCheck.too_slow])
 @given(logs(), st.data())
 def test_a_request_grown_from_the_last_has_the_bytes_of_one_built_anew(
     log: Log, data: st.DataObject
@@ -164,7 +154,7 @@ def test_a_request_grown_from_the_last_has_the_bytes_of_one_built_anew(
         ]
 
 
-@settings(max_examples=30, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=examples(30), suppress_health_check=[HealthCheck.too_slow])
 @given(logs())
 def test_c03_any_log_gives_the_same_bytes_after_a_reload(log: Log):
     options = RequestOptions(ME.model)
@@ -189,7 +179,7 @@ def steps(draw: st.DrawFn) -> list[tuple[str, Any]]:
     )
 
 
-@settings(max_examples=30, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=examples(30), suppress_health_check=[HealthCheck.too_slow])
 @given(steps())
 def test_c45_every_request_of_an_orderly_conversation_extends_the_one_before(
     script: list[tuple[str, Any]],
