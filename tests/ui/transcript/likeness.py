@@ -10,6 +10,8 @@ from desktop.ui.transcript.markdown.grammar import Grammar
 from desktop.ui.transcript.markdown.writer import MarkdownWriter
 from desktop.ui.transcript.pieces import GROUND_PROPERTY, QUOTE_PROPERTY, Paper, Piece, TextPiece
 
+GRAMMAR = Grammar()  # keeps nothing of what it reads
+
 
 def likeness(pieces: Sequence[Piece]) -> list[tuple[Any, ...]]:
     """Each block of text with its look; where pieces begin and end is not seen."""
@@ -88,7 +90,7 @@ def links(pieces: Sequence[Piece]) -> list[str]:
 
 def written(paper: Paper, text: str) -> MarkdownWriter:
     """The whole text at once."""
-    writer = MarkdownWriter(paper, Grammar())
+    writer = MarkdownWriter(paper, GRAMMAR)
     writer.write(text, finished=True)
     return writer
 
@@ -99,7 +101,7 @@ def whole(paper: Paper, text: str) -> list[tuple[Any, ...]]:
 
 def streamed(paper: Paper, text: str, sizes: Sequence[int]) -> MarkdownWriter:
     """The text in parts of these sizes, over and over; the end is written as finished."""
-    writer = MarkdownWriter(paper, Grammar())
+    writer = MarkdownWriter(paper, GRAMMAR)
     at = number = 0
     while at < len(text):
         at += sizes[number % len(sizes)]

@@ -32,7 +32,7 @@ def browser() -> Iterator[Browser]:
     made = Browser()
     schemes = ("http", "https", "mailto", "file")
     for scheme in schemes:
-        QDesktopServices.setUrlHandler(scheme, made, b"open")
+        QDesktopServices.setUrlHandler(scheme, made, "open")  # pyright: ignore[reportArgumentType]
     yield made
     for scheme in schemes:
         QDesktopServices.unsetUrlHandler(scheme)

@@ -7,14 +7,17 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from PySide6.QtGui import QTextFormat
+from markdown_it.token import Token
+from PySide6.QtGui import QTextBlockFormat, QTextFormat
 from PySide6.QtWidgets import QApplication
 
 from desktop.ui.theme import theme_for
+from desktop.ui.transcript.boxes import cleaned
 from desktop.ui.transcript.code_piece import CodePiece
 from desktop.ui.transcript.markdown.grammar import Block, Grammar, Names
 from desktop.ui.transcript.markdown.writer import MarkdownWriter
 from desktop.ui.transcript.pieces import Paper, TextPiece
+from desktop.ui.transcript.wide import TablePiece
 from tests.ui.transcript.likeness import likeness, links, streamed, texts, whole, written
 
 SHARED = Path(__file__).parents[4] / "shared" / "data" / "markdown" / "commonmark.json"
@@ -130,7 +133,7 @@ LINES = st.lists(
 SIZES = st.lists(st.integers(1, 9), min_size=1, max_size=5)
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=100, deadline=None)
 @given(lines=LINES, sizes=SIZES)
 def test_any_lines_in_any_parts_stream_to_the_same_end(lines: list[str], sizes: list[int]) -> None:
     """F-R05"""
@@ -144,7 +147,7 @@ ANY_TEXT = st.text(
 )
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=100, deadline=None)
 @given(text=ANY_TEXT, sizes=SIZES)
 def test_any_text_in_any_parts_streams_to_the_same_end(text: str, sizes: list[int]) -> None:
     """F-R05, U03: whatever the letters are."""
@@ -252,3 +255,137 @@ def test_a_block_that_never_ends_is_looked_at_less_and_less(paper: Paper) -> Non
     assert sum(length > 10_000 for length in looks) < 80
     writer.write(text, finished=True)
     assert texts(writer.pieces)[-1] == "item number 1499 of a long list"
+
+
+def test_tasks_have_marks_and_footnotes_are_called_where_they_are_used(paper: Paper) -> None:
+    """U39: what is no note stays as it was written."""
+    lines = whole(paper, "- [x] done\n- [ ] open\n- [y] no\n\nsee[^1] and [^a-z]\n\n[^1]: The note")
+    marks = QTextBlockFormat.MarkerType
+    assert [(line[1], line[6]) for line in lines] == [
+        ("done", marks.Checked),
+        ("open", marks.Unchecked),
+        ("[y] no", marks.NoMarker),
+        ("see1 and [^a-z]", marks.NoMarker),
+        ("1\u00a0The note", marks.NoMarker),
+    ]
+
+
+def test_a_definition_below_writes_only_its_users_again(paper: Paper) -> None:
+    """F-R05, U03: counted in blocks, and by the pieces that stay."""
+    part = "Some words with [brackets] and a [link](http://x.y).\n\n```\ncode\n```\n\n"
+    text = part * 40 + "Here [this] is used.\n\n" + part * 40
+    writer = MarkdownWriter(paper, Grammar())
+    writer.write(text, finished=False)
+    before, made = list(writer.finished_pieces), writer.renders
+    text += "[this]: http://late.example\n"
+    writer.write(text, finished=True)
+    changed = [old for old, new in zip(before, writer.pieces, strict=False) if old is not new]
+    assert len(changed) == 1
+    assert writer.settled == before.index(changed[0])
+    assert writer.renders - made <= 4
+    assert links(writer.pieces).count("http://late.example") == 1
+    assert likeness(writer.pieces) == whole(paper, text)
+
+
+def test_a_definition_that_is_half_there_is_not_kept(paper: Paper) -> None:
+    """F-R05: the first of a name counts, but only once it is whole."""
+    writer = MarkdownWriter(paper, Grammar())
+    text = "[a]: /x\n\nfirst [a] [b]\n\n[b]: /yyy"
+    for end in range(1, len(text) + 1):
+        writer.write(text[:end], finished=False)
+    writer.write(text, finished=True)
+    assert links(writer.pieces) == ["/x", "/yyy"]
+
+
+def test_code_in_a_list_has_its_own_box_and_the_numbers_go_on(paper: Paper) -> None:
+    """LOOK.md: language, copy, wrap and save for every block of code."""
+    text = (
+        "1. Install:\n\n   ```sh\n   pip install x\n   ```\n   then\n2. Run\n"
+        "   - inner\n\n     ```py\n     a\n     ```\n   - inner too\n3. End\n"
+    )
+    pieces = written(paper, text).pieces
+    codes = [piece for piece in pieces if isinstance(piece, CodePiece)]
+    assert [(one.code.language, one.code.text) for one in codes] == [
+        ("sh", "pip install x\n"),
+        ("py", "a\n"),
+    ]
+    assert 0 < codes[0].code.indent < codes[1].code.indent
+    lines = [(line[1], line[2]) for line in likeness(pieces) if line[0] == "text"]
+    assert [(text, sign) for text, sign in lines if sign[:1].isdigit()] == [
+        ("Install:", "1."),
+        ("Run", "2."),
+        ("End", "3."),
+    ]
+    assert ("inner too", lines[-2][1]) == lines[-2] and lines[-2][1]
+    assert likeness(streamed(paper, text, [1]).pieces) == likeness(pieces)
+
+
+def test_a_table_in_a_quote_stands_by_itself(paper: Paper) -> None:
+    pieces = written(paper, "> a\n>\n> | x | y |\n> |---|---|\n> | 1 | 2 |\n>\n> b").pieces
+    table = pieces[1]
+    assert isinstance(table, TablePiece) and table.quoted == 1 and table.left > 0
+    assert texts([pieces[0], pieces[2]]) == ["a", "b"]
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["> " * 60 + "deep", "[" * 3_000, "![" * 1_500, "**a _b " * 900, "- " * 90 + "deep"],
+    ids=["quotes", "brackets", "pictures", "stars", "lists"],
+)
+def test_what_would_be_read_again_and_again_is_never_spelled(paper: Paper, text: str) -> None:
+    """U03: shown as written, and no letter of it is lost."""
+    spelled: list[int] = []
+
+    class Watched(Grammar):
+        def spell(self, block: Block, names: Names) -> list[Token]:
+            spelled.append(len(block.source))
+            return super().spell(block, names)
+
+    writer = MarkdownWriter(paper, Watched())
+    for end in range(512, len(text), 512):
+        writer.write(text[:end], finished=False)
+    spelled.clear()
+    writer.write(text, finished=True)
+    assert spelled == []
+    assert "".join(texts(writer.pieces)) == text
+
+
+def test_a_very_long_line_of_code_is_cut_on_the_screen_and_whole_when_copied(paper: Paper) -> None:
+    """U03: no line that is laid out is longer than 5,000 letters."""
+    line = "\U0001f600" * 3_000 + "x" * 200_000
+    text = f"```\n{line}\n```\n"
+    writer = streamed(paper, text, [7_001])
+    pieces = [piece for piece in writer.pieces if isinstance(piece, CodePiece)]
+    assert pieces[0].code.text == line + "\n"
+    shown = texts(pieces)
+    assert "".join(shown) == line
+    assert max(len(one) for one in shown) <= 5_000
+    assert likeness(writer.pieces) == whole(paper, text)
+
+
+CURRENCY = [
+    "It costs $5 and $6.",
+    "$4 … $19",
+    "$1,000-$2,000/month, US$3 or $a_b$",
+    "from $0.12 to $5/2 and 3 × $4",
+    "$$ and $ alone$",
+]
+
+
+@pytest.mark.parametrize("text", CURRENCY)
+def test_sums_of_money_are_text(paper: Paper, text: str) -> None:
+    """U39"""
+    assert texts(written(paper, text).pieces) == [text]
+
+
+@pytest.mark.skipif(not SHARED.exists(), reason="the strings are not here")
+def test_naughty_strings_and_families_are_shown_and_stream_to_the_same_end(paper: Paper) -> None:
+    """U03: pathological Unicode."""
+    data = SHARED.parents[1]
+    naughty: list[str] = json.loads((data / "naughty-strings/blns.json").read_text("utf-8"))
+    emoji = (data / "unicode/emoji-zwj-sequences.txt").read_text("utf-8").splitlines()
+    points = [line.split(";")[0].split() for line in emoji if line and line[0] not in "#\n"]
+    families = "".join("".join(chr(int(one, 16)) for one in part) for part in points[:200])
+    for text in (*naughty, families):
+        clean = cleaned(text)
+        assert likeness(streamed(paper, clean, [1, 3]).pieces) == whole(paper, clean), text
