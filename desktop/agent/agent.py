@@ -288,6 +288,7 @@ class Agent:
             await self._waiting.read()
             if self._waiting.messages and not self.is_running:
                 self._start(await self._submit_queue())
+                await self._waiting.read()  # what went out waits no longer
             self._waiting.let_go()
             self._tell()
 

@@ -120,6 +120,7 @@ class PermissionBar(QFrame):
         self._always.setVisible(bool(act.offer))
         self._deny.setText(self.tr("Deny  3"))
         self._deny_now_button.setText(self.tr("Deny"))
+        self._why.setPlaceholderText(self.tr("What should the agent do instead? (may stay empty)"))
         self._deny_row.hide()
         self._note_words()
 
@@ -131,6 +132,7 @@ class PermissionBar(QFrame):
         self._always.hide()
         self._deny.setText(self.tr("Stop it  3"))
         self._deny_now_button.setText(self.tr("Tell it"))
+        self._why.setPlaceholderText(self.tr("What should the agent do instead?"))
         self._deny_row.show()
         self._note_words()
 
@@ -304,7 +306,6 @@ class PermissionBar(QFrame):
         self._why = QLineEdit(self._deny_row)
         self._why.setObjectName("denyReason")
         self._why.setAccessibleName(self.tr("What the agent should do instead"))
-        self._why.setPlaceholderText(self.tr("What should the agent do instead? (may stay empty)"))
         self._why.returnPressed.connect(self._deny_now)
         self._why.textChanged.connect(lambda _: self._note_words())
         self._deny_now_button = self._button(self.tr("Deny"), "denyNow")

@@ -5,7 +5,6 @@ library: `wire.sdk` says which of these an exception is. Nothing here repeats a 
 markup; the provider's own words go to `detail` only.
 """
 
-import math
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -367,18 +366,12 @@ def too_long_a_wait(failure: Failure) -> Failure:
 
 def in_words(seconds: float) -> str:
     """A long time, roughly: `a minute`, `5 minutes`, `24 hours`, `3 days`."""
-    counts = (
-        (unit, max(1, round(seconds / length)), until)
-        for unit, length, until in (
-            ("minute", 60, 90),
-            ("hour", 3_600, 48),
-            ("day", 86_400, math.inf),
-        )
-    )
-    unit, count = next((unit, count) for unit, count, until in counts if count < until)
-    if count == 1:
-        return "an hour" if unit == "hour" else f"a {unit}"
-    return f"{count:,} {unit}s"
+    minutes, hours = max(1, round(seconds / 60)), round(seconds / 3_600)
+    if minutes == 1:
+        return "a minute"
+    if minutes < 90:
+        return f"{minutes} minutes"
+    return f"{hours} hours" if hours < 48 else f"{round(seconds / 86_400):,} days"
 
 
 def capitalised(name: str) -> str:

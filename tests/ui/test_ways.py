@@ -1,13 +1,16 @@
 """A request that waits and an answer that was cut, as a person meets them (SPEC A02, U29)."""
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QLabel, QListView, QMenu, QPushButton
+from PySide6.QtWidgets import QLabel, QListView, QMenu, QPushButton, QToolButton
 
 from desktop.agent.ways import GO_ON
+from desktop.core.status import TabStatus
+from desktop.ui.conversation_page import ConversationPage
 from tests.e2e.nacre import KEY, Home
 from tests.fakes.messages_api import (
     MessagesServer,
@@ -220,3 +223,27 @@ def test_u27_a_circle_is_a_question_above_the_field(home: Home, enter: Enter) ->
         assert person.leave() == 0
     assert server.rejected == []
     assert outcomes(home, tab_id) == ["done"]
+
+
+def test_a_problem_that_was_closed_does_not_come_back_with_the_next_status(
+    home: Home, enter: Enter
+) -> None:
+    """LOOK "broken": it is said once, and goes when it is no longer so."""
+    with MessagesServer([reply("Hello.")]) as server:
+        person = enter(server)
+        person.open_folder(home.workspace)
+        tab_id = person.begin("Hi")
+        person.wait(lambda: person.reads("Hello.") and person.idle())
+        page = person.part(ConversationPage, "conversationPage")
+        full = TabStatus(tab_id, problem="The disk is full.")
+        person.now(lambda: page.status(full))
+        assert person.banner() == "The disk is full."
+        person.click_on(person.part(QToolButton, "bannerClose"))
+        person.now(lambda: page.status(replace(full, phase="running")))
+        assert person.banner() == ""
+        person.now(lambda: page.status(TabStatus(tab_id)))
+        person.now(lambda: page.status(full))
+        assert person.banner() == "The disk is full.", "it is so again"
+        person.now(lambda: page.status(TabStatus(tab_id)))
+        assert person.banner() == ""
+        assert person.leave() == 0

@@ -12,9 +12,11 @@ from typing import Any
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from desktop.agent.ways import GO_ON
 from desktop.core.chunks import LogChunk, System, Text, ToolCall, ToolResult
 from desktop.core.conversation import retracted_ids, unanswered_calls
 from desktop.core.errors import NacreError, StoreFull
+from desktop.core.events import Failure, RetryScheduled
 from desktop.core.model import RequestOptions
 from desktop.core.permissions import Answer
 from tests.fakes.models import (
@@ -34,8 +36,21 @@ from tests.fakes.tools import ScriptedTool
 from tests.unit.agent.stage import Stage, play
 
 # What the model does next; calls get ids of their own when the script is made.
-ANSWERS = ("says", "calls", "asks", "fails", "empty", "cut", "breaks", "refuses")
-DEEDS = ("send", "stop", "answer", "deny", "cancel", "release", "retry", "full", "open", "wait")
+ANSWERS = ("says", "calls", "asks", "fails", "empty", "cut", "breaks", "refuses", "waits")
+DEEDS = (
+    "send",
+    "stop",
+    "answer",
+    "deny",
+    "cancel",
+    "release",
+    "retry",
+    "go on",
+    "hurry",
+    "full",
+    "open",
+    "wait",
+)
 
 
 class Pause:
@@ -71,6 +86,9 @@ def script(kinds: list[str]) -> list[Response]:
                 found.append(nothing())
             case "cut":
                 found.append(calls(call(f"c{number}.0"), words="Cut", stop_reason="max_tokens"))
+            case "waits":
+                busy = RetryScheduled(Failure("overloaded", "Busy."), 1, 0.0)
+                found.append([[busy, busy], *says(f"answer {number}")])
             case "breaks":
                 found.append([[*begins(), *text(0, "Then")], ValueError("broken model")])
             case _:
@@ -115,6 +133,10 @@ async def do(stage: Stage, deed: str, number: int) -> None:
             await stage.supervisor.release_queue(tab)
         case "retry":
             await stage.supervisor.retry(tab)
+        case "go on":
+            await stage.supervisor.go_on(tab)
+        case "hurry":
+            await stage.supervisor.try_now(tab)
         case "full":
             stage.log.fail_next(StoreFull("The disk is full."))
         case "open":
@@ -131,7 +153,9 @@ def check(rows: tuple[LogChunk, ...]) -> None:
     assert set(wanted.values()) <= {1}
     assert unanswered_calls(rows) == ()
     said = Counter(
-        row.data.text for row in rows if row.role == "user" and isinstance(row.data, Text)
+        row.data.text
+        for row in rows
+        if row.role == "user" and isinstance(row.data, Text) and row.data.text != GO_ON
     )
     assert set(said.values()) <= {1}, "nothing is laid down twice"
     for row in rows:
