@@ -132,8 +132,8 @@ KEEP_WARM: Setting[str] = Setting(
     "Model",
     "Keep a resting conversation in that cache",
     "Shortly before its time there is over, a request that wants no answer starts it anew, at the"
-    " price of reading the conversation once. Only while the conversation is open, only as long as"
-    " it is cheaper than to send everything again, and each is listed in Conversation → Usage….",
+    " price of reading the conversation once. Conversation → Usage… lists each as “Kept warm”. Only"
+    " while the conversation is open, and only as long as it is cheaper than sending all again.",
     choices=(
         Choice("off", "Never"),
         Choice("1", "Once in each pause"),
@@ -150,7 +150,8 @@ MESSAGE_THREADS: Setting[bool] = Setting(
     "Let the provider hold the conversation between steps (experimental)",
     "A step then sends only what is new. This saves upload and waiting, and no money: the provider"
     " charges every token as without it. It keeps the conversation in its memory for up to an hour."
-    " Whatever goes wrong with it, the whole conversation is sent as usual.",
+    " Whatever goes wrong with it, the whole conversation is sent as usual. Only with the"
+    " provider's own server.",
 )
 PERMISSION_MODE: Setting[str] = Setting(
     "permissions.mode",

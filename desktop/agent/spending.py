@@ -52,7 +52,9 @@ def spent(
         prompt += usage.prompt
         output += usage.output
         cache_read += usage.cache_read
-        context = usage.prompt + usage.output
+        note = note_of(record.cache)
+        if note is None or not note.is_refresh:  # one holds the last request without its answer
+            context = usage.prompt + usage.output
         last = record
         cost = tariff.dollars(record)
         dollars = None if dollars is None or cost is None else dollars + cost

@@ -73,7 +73,7 @@ class UsageModel(QAbstractTableModel):
             self.tr("Not cached"),
             self.tr("Answer"),
             self.tr("Cost"),
-            self.tr("Sent again"),
+            self.tr("Remark"),
         )
 
     def _shown(self, row: RequestUsage) -> tuple[str, ...]:

@@ -57,7 +57,7 @@ class Uploads:
         self._compresses = known == "gzip" or (compresses and known != "plain")
         self._known = known
         self._learned = learned
-        self._doubts = False
+        self._doubts = 0  # the status that a compressed body met, while that may be the reason
 
     async def packed(
         self, body: bytes, *, size: int = 0, headers: Mapping[str, str] | None = None
@@ -77,26 +77,28 @@ class Uploads:
         """The server has answered this body."""
         if parcel.is_compressed:
             self._learn("gzip")
-        elif self._doubts:
+        elif 0 < self._doubts < 500:
             self._learn("plain")
+        else:  # a server may break for a moment: that is no reason for longer than this run
+            self._doubts = 0
 
     def refused(self, parcel: Parcel, failure: Failure) -> bool:
         """Whether the same body is to go out once more, as it is."""
         if not parcel.is_compressed:
             # It was not the compression that was refused before.
-            self._compresses, self._doubts = self._compresses or self._doubts, False
+            self._compresses, self._doubts = self._compresses or self._doubts > 0, 0
             return False
         if CODE in failure.detail or failure.status_code == 415:
             self._learn("plain")
-        elif self._known == "gzip" or failure.status_code not in DOUBTFUL:
+        elif self._known == "gzip" or (failure.status_code or 0) not in DOUBTFUL:
             return False
         else:
-            self._doubts = True
+            self._doubts = failure.status_code or 0
         self._compresses = False
         return True
 
     def _learn(self, manner: str) -> None:
-        self._doubts = False
+        self._doubts = 0
         if manner != self._known:
             self._known = manner
             self._learned(manner)

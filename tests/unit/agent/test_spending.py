@@ -79,3 +79,14 @@ def test_the_requests_are_listed_as_they_were_paid():
 def test_c5_the_bytes_that_went_out_are_listed():
     (one,) = listed([record(cache=with_upload(None, Upload(900, 300)))], tariff=TARIFF)
     assert one.upload == Upload(900, 300)
+
+
+def test_c2_a_refresh_is_paid_and_starts_the_time_anew_and_holds_no_less():
+    """It reads the last request; the next message sends its answer, too."""
+    read = {"cache_read_input_tokens": 1_000, "output_tokens": 0}
+    note = note_to_json(CacheNote(is_refresh=True))
+    refresh = record(started_at=9_000, usage=read, cache=note)
+    found = sum_of(record(), refresh)
+    assert (found.context, found.cached_until) == (1_025, 309_000)
+    assert found.cache_read == 1_100
+    assert [one.is_refresh for one in listed([record(), refresh], tariff=TARIFF)] == [False, True]

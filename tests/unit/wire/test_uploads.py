@@ -83,7 +83,7 @@ def test_a_small_body_goes_out_as_it_is():
     assert encodings_of(server.requests) == ["plain"]
 
 
-@pytest.mark.parametrize("encodings", ["refused", "unsupported", "unread", "broken"])
+@pytest.mark.parametrize("encodings", ["refused", "unsupported", "unread"])
 def test_c5_a_server_that_refuses_gets_the_body_plain_at_once_and_ever_after(
     encodings: Encodings,
 ):
@@ -95,6 +95,14 @@ def test_c5_a_server_that_refuses_gets_the_body_plain_at_once_and_ever_after(
     for events in answers:
         assert finished(events).stop_reason == "end_turn"
         assert not retries(events)
+
+
+def test_c5_a_server_that_breaks_over_one_is_spared_for_this_run_only():
+    """It may have broken by itself in that moment."""
+    requests, learned, answers = had("broken")
+    assert encodings_of(requests) == ["gzip", "plain", "plain"]
+    assert learned == []
+    assert not retries(answers[0])
 
 
 def test_c5_what_was_learned_in_an_earlier_run_holds_at_once():
