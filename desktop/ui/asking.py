@@ -8,6 +8,7 @@ import asyncio
 from collections.abc import Sequence
 from pathlib import Path
 
+from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QDialog, QFileDialog, QMessageBox, QWidget
 
 
@@ -32,6 +33,7 @@ async def choose(
 ) -> str:
     """One of `(value, label)`; Esc and closing mean `escape`. No button is the default."""
     box = QMessageBox(QMessageBox.Icon.Question, title, text, parent=parent)
+    box.setTextFormat(Qt.TextFormat.PlainText)  # names in it are anybody's
     buttons = {
         box.addButton(label, QMessageBox.ButtonRole.ActionRole): value for value, label in choices
     }

@@ -209,6 +209,7 @@ def test_a_server_is_removed_only_after_a_question(desk: Desk) -> None:
         desk.click("serverRemove")
         desk.wait(lambda: desk.page.findChildren(QMessageBox))
         box = desk.page.findChildren(QMessageBox)[-1]
+        assert box.textFormat() == Qt.TextFormat.PlainText
         button = next(one for one in box.buttons() if one.text() == label)
         desk.now(button.click)
         desk.wait(
