@@ -3,7 +3,7 @@
 import subprocess
 import sys
 import threading
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
@@ -193,7 +193,7 @@ class _Hello(BaseHTTPRequestHandler):
 
 
 @contextmanager
-def a_server() -> Iterator[int]:
+def a_server() -> Generator[int]:
     server = HTTPServer(("127.0.0.1", 0), _Hello)
     thread = threading.Thread(target=server.serve_forever)
     thread.start()
