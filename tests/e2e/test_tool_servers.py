@@ -27,7 +27,7 @@ def configure(home: Home, servers: dict[str, Any]) -> None:
 
 
 def plain(fault: str, *more: str) -> dict[str, Any]:
-    """With `more` it writes its number into a file: then it has no sandbox, where that is another."""
+    """With `more` it writes its number into a file; it has another number in a sandbox."""
     entry: dict[str, Any] = {"command": sys.executable, "args": [str(PLAIN), fault, *more]}
     return {**entry, "sandbox": False} if more else entry
 
