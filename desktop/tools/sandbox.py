@@ -26,6 +26,8 @@ PROBE_SECONDS = 10.0
 # a command that failed.
 WORD = "bwrap: "
 _FRESH = ("/tmp", "/var/tmp", "/run")
+# Where some systems (NixOS, Guix) keep the way to all their programs.
+_SHOWN = ("/run/current-system", "/run/booted-system", "/run/opengl-driver")
 # What a shell or a desktop runs at its next start, where a whole home is the workspace.
 _START_UP = (
     ".bashrc",
@@ -147,15 +149,20 @@ class Sandbox:
         secrets = (*secret_places(self._environment), *self._private())
         hidden_folders, hidden_files = existing(secrets, never=self._home())
         runtime = self._environment.get("XDG_RUNTIME_DIR", "")
-        fresh = [*_FRESH, *([runtime] if Path(runtime).is_absolute() else [])]
+        fresh, _ = existing(map(Path, _FRESH))
+        if Path(runtime).is_absolute():
+            fresh += existing([Path(runtime)], never=self._home())[0]
         # The names of hosts are looked up by a file that may be a link into a fresh folder.
         names = Path(os.path.realpath("/etc/resolv.conf"))
+        shown = [Path(one) for one in _SHOWN if Path(one).exists()]
+        if network and names.is_file() and Path("/run") in names.parents:
+            shown.append(names)
         return sandbox_profile.Profile(
             folder=folder,
             writable=writable,
             guarded=guarded,
-            fresh=existing(map(Path, fresh), never=self._home())[0],
-            shown=(names,) if network and names.is_file() and Path("/run") in names.parents else (),
+            fresh=fresh,
+            shown=tuple(shown),
             hidden_folders=(*hidden_folders, *absent),
             hidden_files=hidden_files,
             network=network,

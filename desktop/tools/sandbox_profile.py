@@ -28,7 +28,7 @@ _ALONE = (
 
 @dataclass(frozen=True, slots=True)
 class Profile:
-    """What a sandbox is like. All paths are real (no links in them) and exist.
+    """What a sandbox is like. All paths exist and are real; a link in `shown` becomes its target.
 
     `folder` is where the command runs. `writable` can be written but for what is `guarded` (kept
     read-only). `fresh` folders are empty and go with the sandbox; `shown` is read-only in them.

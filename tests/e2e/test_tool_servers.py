@@ -3,7 +3,10 @@
 import json
 import signal
 import sys
+import threading
 import time
+from collections.abc import Generator
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -24,7 +27,9 @@ def configure(home: Home, servers: dict[str, Any]) -> None:
 
 
 def plain(fault: str, *more: str) -> dict[str, Any]:
-    return {"command": sys.executable, "args": [str(PLAIN), fault, *more]}
+    """With `more` it writes its number into a file; it has another number in a sandbox."""
+    entry: dict[str, Any] = {"command": sys.executable, "args": [str(PLAIN), fault, *more]}
+    return {**entry, "sandbox": False} if more else entry
 
 
 def offered(body: Any) -> list[str]:
@@ -36,17 +41,37 @@ def results(home: Home, tab_id: str) -> list[dict[str, Any]]:
     return [json.loads(row["data_json"]) for row in rows if row["tab_id"] == tab_id]
 
 
+@contextmanager
+def passed_on(memory: Path, heard: Path) -> Generator[None]:
+    """A command can't see what Nacre remembers; a file in its workspace tells it."""
+    over = threading.Event()
+
+    def watch() -> None:
+        while not over.wait(0.02):
+            if memory.exists():
+                heard.touch()
+
+    thread = threading.Thread(target=watch)
+    thread.start()
+    try:
+        yield
+    finally:
+        over.set()
+        thread.join()
+
+
 @pytest.mark.timeout(300)  # five starts of the program
 def test_a_conversation_keeps_the_tools_it_began_with(home: Home) -> None:
     """SPEC U10, U33, API C36, M9, FIELD F-X02: a hung server and a bad entry change nothing; a
     server that connects late is the next conversation's; one that is taken out answers in words."""
     memory = home.data / "tool-servers.json"
+    heard = home.workspace / "heard"
     hung = plain("silent", str(home.root / "pid"))
     configure(home, {"plain": plain("ok"), "hung": hung, "bad": {"command": 5}})
     script = [
         # The first conversation goes on until the server has been heard.
         reply(
-            tool_use("shell", {"command": f"until test -f {memory}; do sleep 0.05; done"}),
+            tool_use("shell", {"command": "until test -f heard; do sleep 0.05; done"}),
             stop_reason="tool_use",
         ),
         reply(text("One.")),
@@ -59,7 +84,8 @@ def test_a_conversation_keeps_the_tools_it_began_with(home: Home) -> None:
 
     with MessagesServer(script) as server:
         there = replace(home, base_url=server.base_url)
-        one = there.run("first", "--permission", "auto")
+        with passed_on(memory, heard):
+            one = there.run("first", "--permission", "auto")
         assert one.code == 0, one.err
         assert "The tool server “bad” in" in one.err
         two = there.run("second", "--permission", "auto")

@@ -62,11 +62,11 @@ class Conversation:
         self._tally = tally
         self._trouble = trouble
         self._dice = random.Random(seed)
-        self._trace = folder / "outside.txt"
-        self._trace.touch()
         self._server = MessagesServer(self._answer)
         self._home = Home(folder)
         self._workspace = self._home.workspace
+        self._trace = self._workspace / "trace.txt"  # a command can write nothing else
+        self._trace.touch()
         self._tab = ""
         self._rows: Rows = ()
         # Open calls with whether their mark was in the log; ids of answered ones; known effects.

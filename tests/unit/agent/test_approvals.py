@@ -1,6 +1,7 @@
 """Asking: modes and rules answer for the person, "always" is kept, nobody there means no."""
 
 import asyncio
+from dataclasses import replace
 from pathlib import Path
 from typing import cast
 
@@ -49,12 +50,14 @@ class Desk:
 
     def __init__(self, *rules: Rule, has_person: bool = True) -> None:
         self.rules = KeptRules(*rules)
+        self.cautioned: list[Act] = []
         numbers = iter(range(1, 1000))
         self.approvals = Approvals(
             cast("Rules", self.rules),
             has_person=has_person,
             new_id=lambda: f"q{next(numbers)}",
             now_ms=lambda: 7,
+            caution=self.cautioned.append,
         )
         self.modes: dict[str, PermissionMode] = {}
         self.changed: list[str] = []
@@ -235,3 +238,19 @@ async def test_auto_runs_inside_without_asking_and_never_outside(tmp_path: Path)
     await stage.run("Go")
     assert (inside.ran, outside.ran) == ([{}], [])
     assert [results(stage.rows)[id_].is_error for id_ in ("c1", "c2")] == [False, True]
+
+
+@played
+async def test_what_is_to_be_said_of_an_act_is_said_when_nobody_is_asked() -> None:
+    """DESIGN.md §8: `auto` without a sandbox."""
+    desk = Desk()
+    open_act = replace(act(), caution="There is no sandbox.")
+    asked = desk.ask(open_act)
+    (question,) = await desk.questions()
+    await desk.approvals.answer(question.id, Answer("once"))
+    assert await asked is None
+    assert desk.cautioned == []
+    desk.modes["t"] = "auto"
+    assert await desk.ask(act()) is None
+    assert await desk.ask(open_act) is None
+    assert desk.cautioned == [open_act]

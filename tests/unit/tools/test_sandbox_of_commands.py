@@ -1,16 +1,19 @@
 """What a command can and can't do in the real sandbox (PLATFORM.md §4.3)."""
 
+import os
+import shutil
 import subprocess
 import sys
+import tempfile
 import threading
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
 
 import pytest
 
-from desktop.tools.sandbox import writable
+from desktop.tools.sandbox import Sandbox, writable
 from tests.unit.tools.sandboxed import Desk, a_desk
 
 if sys.platform != "linux":
@@ -173,6 +176,28 @@ def test_a_file_that_calls_another_folder_its_repository_gets_nothing(desk: Desk
     assert not (victim / "y").exists()
 
 
+def test_what_is_shown_in_a_fresh_folder_is_there_also_behind_a_link(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Some systems have all their programs behind a link in /run."""
+    target = desk.write("store/tool", "here").parent
+    link = Path(tempfile.mkdtemp()) / "system"
+    link.symlink_to(target)
+    try:
+        monkeypatch.setattr("desktop.tools.sandbox._SHOWN", (str(link),))
+        sandbox = Sandbox(environment=os.environ)
+        assert sandbox.state_now().is_sandboxed, sandbox.state_now()
+        launch = sandbox.around(
+            ["/bin/cat", str(link / "tool")],
+            workspace=desk.workspace,
+            environment={"PATH": os.defpath},
+            network=False,
+        )
+        assert subprocess.check_output(launch.argv, env=dict(launch.environment)) == b"here"
+    finally:
+        shutil.rmtree(link.parent)
+
+
 def test_start_up_files_are_guarded_where_the_home_is_the_workspace(desk: Desk) -> None:
     desk.write("work/.bashrc", "mine\n")
     desk.write("work/.ssh/id", "sk-STOLEN")
@@ -193,7 +218,7 @@ class _Hello(BaseHTTPRequestHandler):
 
 
 @contextmanager
-def a_server() -> Iterator[int]:
+def a_server() -> Generator[int]:
     server = HTTPServer(("127.0.0.1", 0), _Hello)
     thread = threading.Thread(target=server.serve_forever)
     thread.start()
