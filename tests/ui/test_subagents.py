@@ -9,7 +9,7 @@ from PySide6.QtWidgets import QLabel
 from desktop.ui.sidebar_list import ConversationList
 from desktop.ui.sidebar_rows import BranchesRow, ConversationRow
 from tests.e2e.nacre import KEY, Home
-from tests.fakes.messages_api import MessagesServer, Received, Reply, reply, text, tool_use
+from tests.fakes.messages_api import Block, MessagesServer, Received, Reply, reply, text, tool_use
 from tests.ui.conftest import Enter
 from tests.ui.program import Person, outcomes
 
@@ -47,7 +47,7 @@ def standing(request: Received) -> Reply:
     return reply(*map(begins, TASKS))
 
 
-def begins(task: str) -> object:
+def begins(task: str) -> Block:
     return tool_use("agent", {"task": task})
 
 
@@ -78,7 +78,7 @@ def links(person: Person) -> list[QPoint]:
 def test_u28_a_subagents_question_is_told_above_and_answered_in_its_own_conversation(
     home: Home, enter: Enter
 ) -> None:
-    with MessagesServer(asking) as server:  # pyright: ignore[reportArgumentType]
+    with MessagesServer(asking) as server:
         person = enter(server)
         person.open_folder(home.workspace)
         parent = person.begin("Have it written down")
@@ -111,7 +111,7 @@ def test_u28_a_subagents_question_is_told_above_and_answered_in_its_own_conversa
 def test_u28_a_card_leads_to_the_subagent_and_everything_can_be_stopped_at_once(
     home: Home, enter: Enter
 ) -> None:
-    with MessagesServer(standing) as server:  # pyright: ignore[reportArgumentType]
+    with MessagesServer(standing) as server:
         person = enter(server)
         person.open_folder(home.workspace)
         parent = person.begin("Have it looked at")
