@@ -27,6 +27,7 @@ VIOLATIONS = {
     "door-keyring": ("wire/door_keyring.py", "import keyring"),
     "door-text": ("feed/door_text.py", "from markdown_it import MarkdownIt"),
     "door-pathspec": ("agent/door_pathspec.py", "import pathspec"),
+    "door-pictures": ("agent/door_pictures.py", "from PIL import Image"),
     "door-mcp": ("tools/mcp/past_the_link.py", "import mcp.client"),
     "door-filelock": ("agent/door_filelock.py", "import filelock"),
     "door-platformdirs": ("settings.py", "import platformdirs"),

@@ -4,6 +4,7 @@ import asyncio
 import hashlib
 import io
 import os
+import zlib
 from pathlib import Path
 from typing import Any
 
@@ -137,6 +138,7 @@ def test_the_same_bytes_give_the_same_bytes():
         (paper(password="x"), "secret.pdf", "is encrypted"),
         (paper()[:200], "half.pdf", "damaged or not complete"),
         (b"%PDF-1.7\nnothing", "none.pdf", "damaged or not complete"),
+        (b"%PDF-1.7\nnothing\nstartxref\n0\n%%EOF", "bare.pdf", "has no pages"),
     ],
 )
 def test_f_w12_what_can_not_be_shown_is_refused_by_name_with_the_reason(
@@ -155,6 +157,24 @@ def test_a_document_says_how_many_pages_it_has():
     found = checked(paper(3), "x")
     assert found is not None
     assert (found["kind"], found["mediaType"], found["pages"]) == ("document", "application/pdf", 3)
+
+
+def test_pages_in_compressed_objects_are_counted():
+    """PDF 1.5 and later: the tree of pages lies in an object stream."""
+    objects = b"1 0 2 60 <</Type/Catalog/Pages 2 0 R>> <</Kids[3 0 R]/Count 7/Type /Pages>>"
+    packed = zlib.compress(objects)
+    head = b"%%PDF-1.7\n4 0 obj\n<</Type /ObjStm /N 2 /Length %d>>\nstream\n" % len(packed)
+    content = head + packed + b"\nendstream\nendobj\nstartxref\n0\n%%EOF"
+    found = checked(content, "x.pdf")
+    assert found is not None
+    assert found["pages"] == 7
+
+
+def test_a_bomb_in_a_document_is_not_unpacked_whole():
+    packed = zlib.compress(b"\0" * 200_000_000)
+    head = b"%PDF-1.7\n4 0 obj\n<</Type /ObjStm>>\nstream\n"
+    content = head + packed + b"\nendstream\nendobj\nstartxref\n0\n%%EOF"
+    assert "has no pages" in refusal(content, "bomb.pdf")
 
 
 def test_what_is_neither_is_left_to_others():
