@@ -27,7 +27,7 @@ from tests.fakes.sim.replies import Reply, Responder, Script, fails, in_order, r
 from tests.fakes.sim.signatures import Binding
 
 BODY_LIMIT = 32 * 1024 * 1024
-PATIENCE = 10.0
+PATIENCE = 60.0
 Scripted = Script | Path | Sequence[Reply] | Responder | None
 
 
