@@ -146,8 +146,8 @@ def final_count(exchanges: Sequence[Exchange]) -> int:
 
 
 def _surely_sent(block: Block) -> bool:
-    """Whether a block of an answer is sent whatever comes after it: thinking may come to stand last,
-    and a call of the provider's own may never get its result."""
+    """Whether a block of an answer is sent whatever comes after it: thinking may come to stand
+    last, and a call of the provider's own may never get its result."""
     may_go = blocks.is_thinking(block) or blocks.is_server_call(block)
     return not (may_go or blocks.is_server_result(block))
 

@@ -28,7 +28,7 @@ from tests.fakes.sim.signatures import Binding
 from tests.fakes.sim.threads import Threads
 
 BODY_LIMIT = 32 * 1024 * 1024
-PATIENCE = 10.0
+PATIENCE = 60.0
 Scripted = Script | Path | Sequence[Reply] | Responder | None
 
 

@@ -12,7 +12,7 @@ import contextlib
 import logging
 import tempfile
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -235,7 +235,7 @@ def imports(draw: st.DrawFn) -> list[NewChunk]:
 
 
 @contextmanager
-def quiet() -> Iterator[None]:
+def quiet() -> Generator[None]:
     """What is meant to go wrong leaves no traceback."""
     logging.disable(logging.CRITICAL)
     try:
