@@ -43,7 +43,14 @@ class StrictModel:
         self._models = models
         self._answer = answer
         self._turns = turns
-        self._provider = Provider(time.time, strict=True, invalid_keys=(), binding="enforce")
+        self._provider = Provider(
+            time.time,
+            strict=True,
+            invalid_keys=(),
+            binding="enforce",
+            encodings="taken",
+            threads="held",
+        )
         self._growing: dict[str, GrowingRequest] = {}
         self._numbers = itertools.count(1)
 

@@ -7,6 +7,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QLabel, QLineEdit, QListView
 
 from desktop.core.chunks import NewChunk, Text
+from desktop.ui.transcript.model import TranscriptModel
 from desktop.ui.transcript.pieces import TextPiece
 from desktop.ui.transcript.view import TranscriptView
 from tests.e2e.nacre import KEY, Home
@@ -45,6 +46,7 @@ def marked(person: Person) -> list[str]:
     """The marked stretches of the rows on the screen, as they are drawn."""
     shown = view(person)
     model = shown.model()
+    assert isinstance(model, TranscriptModel)
     boxes = [shown.box_of(model.row(one.row).id) for one in shown.layout_now.placed]
     return [
         piece.document.toPlainText()[low:high]
