@@ -93,7 +93,7 @@ STEPS = st.lists(
 )
 
 
-@settings(max_examples=25, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(STEPS)
 def test_a12_any_pictures_go_out_or_are_replaced_and_no_conversation_is_lost(
     steps: list[tuple[str, list[Kept]]],
