@@ -132,11 +132,17 @@ def media_of(entry: Json) -> Media | None:
 def placed(rows: Iterable[LogChunk]) -> Iterator[tuple[Place, LogChunk, Media]]:
     """The pictures and documents of rows, in order, each with its place and its row."""
     for row in rows:
-        if isinstance(row.data, Text | ToolResult):
-            for index, entry in enumerate(entries(row.data)):
-                media = media_of(entry)
-                if media is not None:
-                    yield (row.id, index), row, media
+        data = row.data
+        # Most rows show nothing: this is asked of whole conversations before each request.
+        if isinstance(data, ToolResult):
+            if not data.extra:
+                continue
+        elif not isinstance(data, Text) or not data.attachments:
+            continue
+        for index, entry in enumerate(entries(data)):
+            media = media_of(entry)
+            if media is not None:
+                yield (row.id, index), row, media
 
 
 def _count(value: object) -> int:

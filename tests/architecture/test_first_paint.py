@@ -11,7 +11,7 @@ from tests.architecture.source import PACKAGE, ROOT, module_of, python_files
 
 SLOW = (
     *("anthropic", "mcp", "sqlmodel", "alembic", "keyring", "pygments", "markdown_it"),
-    "cryptography",
+    *("cryptography", "PIL"),
 )
 # What the window needs to come up; everything else is loaded by the root when it stands.
 EARLY = ("paths", "settings", "diagnostics", "cli", "app", "ui", "ui.main_window", "ui.theme")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import base64
 from collections.abc import Iterator
 from typing import Any
 
@@ -13,7 +12,7 @@ from tests.unit.fakes.asking import TOOL, Json, ask, assistant, call, result, se
 
 pytestmark = pytest.mark.talks_to_the_stand_in("its requests are made up, one by one")
 
-PNG = base64.b64encode(b"\x89PNG\r\n\x1a\n0000").decode()
+PNG = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAAAAAA6fptVAAAACklEQVR4nGOoBwAAgQCA05RTSgAAAABJRU5ErkJggg=="
 HOUR = {"type": "ephemeral", "ttl": "1h"}
 FIVE = {"type": "ephemeral"}
 OLD = "claude-opus-4-5"
@@ -161,6 +160,14 @@ RED: dict[str, tuple[Json, str]] = {
     "an image of another kind": (
         ask(user(image("image/gif"))),
         "does not match the provided media",
+    ),
+    "an image that is cut off": (
+        ask(user(image("image/png", PNG[:52]))),
+        "messages.0.content.0.image.source.base64: Could not process image",
+    ),
+    "more images than are taken": (
+        ask(user(*[image("image/png")] * 601)),
+        "too many images in the request: 601 > 600",
     ),
     "an image that is not base64": (ask(user(image("image/png", "%%"))), "invalid base64"),
     # V18 to V21: calls and results
