@@ -9,7 +9,7 @@ import contextlib
 import json
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from concurrent.futures import Future
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, cast
 
@@ -56,6 +56,30 @@ INCONCLUSIVE = frozenset({"not_found", "not_a_server", "bad_request"})
 _CLOCKS = Clocks()
 
 Emit = Callable[[Sequence[ModelEvent]], None]
+
+
+@dataclass(eq=False, slots=True)
+class _Asking:
+    """One request on its way: its bytes, and how they went out last."""
+
+    rows: tuple[LogChunk, ...]
+    stamp: Stamp
+    pictures: Bytes
+    growing: GrowingRequest
+    thread: MessageThread | None
+    options: RequestOptions = RequestOptions("")
+    body: bytes = b""
+    position: str | None = None
+    plan: Plan = Plan(b"")
+    parcel: Parcel | None = None
+
+    def build(self, options: RequestOptions) -> None:
+        """Only the first building says where the request differs from the one before it."""
+        is_first = not self.body
+        self.options = options
+        self.body = self.growing.next(self.rows, options, self.stamp, self.pictures)
+        if is_first:
+            self.position = self.growing.position
 
 
 class AnthropicModel:
@@ -157,48 +181,65 @@ class AnthropicModel:
         if options.only_keeps_cache:
             emit(await self._refreshed(rows, options, pictures))
             return
-        growing = self._growing_for(rows)
-        stamp = self.stamp(options.model)
-        options = replace(options, asks_why=self._says_why)
-        thread = self._thread_for(rows, options.model)
-        if thread is not None and not thread.is_off:
-            options = replace(options, marks=MARKS)
-        body = growing.next(rows, options, stamp, pictures)
-        seen = Diagnosis(growing.position)
+        asking = self._asking(rows, options, pictures)
         attempt = 0
         while True:
-            attempt += 1
-            plan, heard, began = Plan(body), Hearing(), self._now()
-            if thread is not None:
-                plan = thread.plan(body, growing, resumed=options.resumed, now=began)
-            parcel = await self._uploads.packed(plan.body, size=len(body), headers=plan.headers)
-            telling = partial(_with, replace(seen, upload=parcel.upload), heard, emit)
-            failure = await self._tried(parcel, Reader(growing.call_ids), telling, least=plan.least)
+            failure = await self._sent(asking, emit)
             if failure is None:
-                self._uploads.took(parcel)
-                if plan.is_threaded and thread is not None:
-                    thread.answered(growing, heard, now=began)
                 return
-            if self._uploads.refused(parcel, failure):
-                attempt -= 1
+            if self._mended(asking, failure):
                 continue
-            if thread is not None and thread.refused(plan, failure):
-                options = replace(options, marks=RequestOptions(options.model).marks)
-                body = growing.next(rows, options, stamp, pictures)
-                attempt -= 1
-                continue
-            if options.asks_why and _refuses_diagnostics(failure):
-                self._says_why = False
-                options = replace(options, asks_why=False)
-                body = growing.next(rows, options, stamp, pictures)
-                attempt -= 1
-                continue
+            attempt += 1
             wait = retry.delay(failure, attempt, jitter=self._jitter())
             if wait is None:
                 emit([ResponseFailed(self._with_places(failure, rows, options))])
                 return
             emit([RetryScheduled(failure, attempt, wait)])
             await rested(wait, clocks=self._clocks, now=self._now, pause=self._begin_pause)
+
+    def _asking(
+        self, rows: tuple[LogChunk, ...], options: RequestOptions, pictures: Bytes
+    ) -> _Asking:
+        options = replace(options, asks_why=self._says_why)
+        thread = self._thread_for(rows, options.model)
+        if thread is not None and not thread.is_off:
+            options = replace(options, marks=MARKS)
+        growing = self._growing_for(rows)
+        asking = _Asking(rows, self.stamp(options.model), pictures, growing, thread)
+        asking.build(options)
+        return asking
+
+    async def _sent(self, asking: _Asking, emit: Emit) -> Failure | None:
+        """Sends it once, in a thread of the provider's where one goes on."""
+        growing, thread, began = asking.growing, asking.thread, self._now()
+        plan, heard = Plan(asking.body), Hearing()
+        if thread is not None:
+            plan = thread.plan(asking.body, growing, resumed=asking.options.resumed, now=began)
+        size = len(asking.body)
+        parcel = await self._uploads.packed(plan.body, size=size, headers=plan.headers)
+        telling = partial(_with, Diagnosis(asking.position, upload=parcel.upload), heard, emit)
+        asking.plan, asking.parcel = plan, parcel
+        failure = await self._tried(parcel, Reader(growing.call_ids), telling, least=plan.least)
+        if failure is None:
+            self._uploads.took(parcel)
+            if plan.is_threaded and thread is not None:
+                thread.answered(growing, heard, now=began)
+        return failure
+
+    def _mended(self, asking: _Asking, failure: Failure) -> bool:
+        """Whether the same goes out at once without what was refused: a compressed body, a thread,
+        the question why the cache was missed."""
+        options, thread = asking.options, asking.thread
+        if asking.parcel is not None and self._uploads.refused(asking.parcel, failure):
+            return True
+        if thread is not None and thread.refused(asking.plan, failure):
+            asking.build(replace(options, marks=RequestOptions(options.model).marks))
+            return True
+        if options.asks_why and _refuses_diagnostics(failure):
+            self._says_why = False
+            asking.build(replace(options, asks_why=False))
+            return True
+        return False
 
     def _with_places(
         self, failure: Failure, rows: Sequence[LogChunk], options: RequestOptions
