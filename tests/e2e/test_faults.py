@@ -171,6 +171,7 @@ def test_f_s02_a_log_whose_last_pages_are_torn_opens_and_goes_on(home: Home) -> 
     other.root.mkdir()
     with MessagesServer(script) as server:
         there = replace(home, base_url=server.base_url)
+        server.may_rewrite("the copy lacks the last rows")
         assert there.run("first").code == 0
         tab = tab_of(home)
         process = there.start("run", "--json", "--tab", tab, "second")

@@ -117,6 +117,7 @@ def test_u23_a_refused_picture_is_replaced_and_hello_goes_out_in_another_process
         reply(text("Hello.")),
     ]
     with MessagesServer(script) as server:
+        server.may_rewrite("a picture that was refused is replaced")
         there = replace(home, base_url=server.base_url)
         found = there.run("look at cat.png")
         assert found.code == 0, found.err

@@ -204,6 +204,7 @@ def test_u38_the_menu_of_a_row_has_every_act_and_comes_by_key(home: Home, enter:
                 "Copy the answer",
                 "Regenerate the answer",
                 "Fork from here",
+                "Show as written",
                 "Select all",
             ],
         }

@@ -81,6 +81,7 @@ def test_u25_a_late_server_joins_when_the_person_accepts_the_price(
         reply(thinking("five"), text("Fourth.")),
     ]
     with MessagesServer(script) as server:
+        server.may_rewrite("the person chose other tools, which stand before everything")
         person = enter(server)
         tab_id = person.begin("one")
         person.wait(lambda: person.reads("First.") and person.idle())
@@ -99,8 +100,12 @@ def test_u25_a_late_server_joins_when_the_person_accepts_the_price(
         person.choose("modeChoice", "auto")
         person.say("three")
         person.wait(lambda: person.reads("Third.") and person.idle())
-        children = psutil.Process().children(recursive=True)
-        assert any(str(PLAIN) in " ".join(one.cmdline()) for one in children)
+        children = [
+            one
+            for one in psutil.Process().children(recursive=True)
+            if str(PLAIN) in " ".join(one.cmdline())
+        ]
+        assert children
         assert person.leave() == 0
         _, alive = psutil.wait_procs(children, timeout=20)
         assert alive == []

@@ -102,7 +102,8 @@ class Digest:
         """One more position. Key order and null fields do not count, nor does a text with nothing
         in it, which can't be sent back (V13); thinking counts by its signature, since its text may
         be left out."""
-        if isinstance(block, dict) and block.get("type") == "text" and not block["text"].strip():
+        is_text = isinstance(block, dict) and block.get("type") == "text"
+        if is_text and not str(block.get("text", "")).strip():
             return
         raw = prefix.compact([part, role, _bare(block)], ordered=False)
         self._hash.update(_sendable(raw) + b"\n")
@@ -202,7 +203,9 @@ def _bare(block: Any) -> Json | str:
         return {"thinking": block["signature"]}
     if kind == "redacted_thinking":
         return {"redacted": block["data"]}
-    return {key: value for key, value in prefix.unmarked(block).items() if value is not None}
+    bare = {key: value for key, value in prefix.unmarked(block).items() if value is not None}
+    # Arguments that are no JSON can't be sent back: they count as none.
+    return {**bare, "input": {}} if isinstance(bare.get("input"), str) else bare
 
 
 def _seal(body: bytes) -> bytes:

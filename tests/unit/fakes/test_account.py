@@ -17,7 +17,7 @@ from tests.unit.fakes.test_cache import FIVE, HEADERS, HOUR, LONG, marked, paid
 
 pytestmark = pytest.mark.talks_to_the_stand_in("its requests are made up, one by one")
 
-PNG = "iVBORw0KGgowMDAw"
+PNG = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAAAAAA6fptVAAAACklEQVR4nGOoBwAAgQCA05RTSgAAAABJRU5ErkJggg=="
 IMAGE: Json = {
     "type": "image",
     "source": {"type": "base64", "media_type": "image/png", "data": PNG},
