@@ -35,6 +35,7 @@ from desktop.paths import DataFolder
 from tests.data import make_legacy_database as legacy
 
 COPY = "before-1-was-0"
+STARTS = 5  # until a slow keyring has all
 CANARY = "self-test"
 
 
@@ -141,6 +142,11 @@ def _start(folder: Path, point: Point | str) -> None:
         data = DataFolder(folder)
         data.prepare()
         runtime = await start(data, redaction=Redaction(), has_person=False)
+        for _ in range(STARTS):
+            if "is slow" not in runtime.notice:
+                break
+            await runtime.close()  # a busy machine: the next start moves the rest
+            runtime = await start(data, redaction=Redaction(), has_person=False)
         try:
             assert runtime.notice == "", runtime.notice
             await runtime.find_key()

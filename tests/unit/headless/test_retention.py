@@ -20,6 +20,7 @@ from tests.unit.store.builders import new_tab, open_log, run, tool_turn
 TWENTY_YEARS_MS = 20 * 365 * 86_400_000
 DAY_MS = 86_400_000
 ROUNDS = 12
+KEEP_WARM = "keep conversations in the cache"  # the one task that lasts as long as the program
 
 
 class Desk:
@@ -28,12 +29,14 @@ class Desk:
     def __init__(self) -> None:
         self.waiting: list[Callable[[], None]] = []
         self.running: set[asyncio.Task[None]] = set()
+        self.lasting: set[asyncio.Task[None]] = set()
 
     def later(self, _seconds: float, call: Callable[[], None]) -> None:
         self.waiting.append(call)
 
-    def start(self, coroutine: Coroutine[Any, Any, None], _name: str) -> None:
-        self.running.add(asyncio.ensure_future(coroutine))
+    def start(self, coroutine: Coroutine[Any, Any, None], name: str) -> None:
+        task = asyncio.ensure_future(coroutine)
+        (self.lasting if name == KEEP_WARM else self.running).add(task)
 
     async def live(self) -> None:
         for _ in range(ROUNDS):
@@ -100,7 +103,7 @@ async def _twenty_years(folder: DataFolder, now: list[int]) -> tuple[object, obj
         await living.free_space(lambda *_: None)
         after = await _all(living)
     finally:
-        for task in desk.running:
+        for task in desk.running | desk.lasting:
             task.cancel()
         await living.close()
     return before, after

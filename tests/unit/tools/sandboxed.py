@@ -20,6 +20,7 @@ from tests.architecture.source import ROOT
 
 PLAYER = ROOT / "tests" / "fakes" / "sandboxed_shell.py"
 NOBODY = 65534
+_FRESH = tuple(map(Path, ("/tmp", "/var/tmp", "/run")))
 _AS_NOBODY = ("setpriv", f"--reuid={NOBODY}", f"--regid={NOBODY}", "--clear-groups", "--")
 
 
@@ -28,6 +29,16 @@ def needs_sandbox() -> None:
     state = Sandbox(environment=os.environ).state_now()
     if not state.is_sandboxed:
         pytest.skip(f"no sandbox here: {state.why}")
+
+
+def needs_python_in_sandbox() -> None:
+    """Skips where the suite's own Python lies in a folder that every sandbox hides."""
+    if _is_hidden(Path(sys.executable)):
+        pytest.skip("the Python of this suite lies in a temporary folder")
+
+
+def _is_hidden(place: Path) -> bool:
+    return any(one in place.parents for one in _FRESH)
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +85,7 @@ def a_user(name: str) -> Generator[User]:
 @contextmanager
 def a_folder(user: User) -> Generator[Path]:
     """A folder of the user outside of the temporary ones, which a sandbox hides anyway."""
-    place = ROOT if user.uid == os.getuid() else Path("/var/lib")
+    place = Path("/var/lib") if user.uid != os.getuid() or _is_hidden(ROOT) else ROOT
     try:
         folder = Path(tempfile.mkdtemp(prefix=".nacre-sandbox-test-", dir=place))
     except OSError as error:

@@ -10,7 +10,7 @@ import pytest
 from desktop.tools.mcp.enclosure import Enclosure
 from desktop.tools.sandbox import Sandbox
 from tests.unit.tools.mcp.conftest import Open, full, play, until
-from tests.unit.tools.sandboxed import Desk, a_desk, alive
+from tests.unit.tools.sandboxed import Desk, a_desk, alive, needs_python_in_sandbox
 from tests.unit.tools.test_sandbox_of_commands import a_server, fetch
 
 if sys.platform != "linux":
@@ -19,6 +19,7 @@ if sys.platform != "linux":
 
 @pytest.fixture
 def desk() -> Iterator[Desk]:
+    needs_python_in_sandbox()
     with a_desk("me") as made:
         yield made
 

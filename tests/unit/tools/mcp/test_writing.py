@@ -303,7 +303,8 @@ def test_five_processes_change_their_servers_at_once_and_none_loses_anything(pat
     assert left == {"mcp.json", "mcp.json.bak", "mcp.json.lock"}
 
 
-TEXT = st.text(st.characters(exclude_characters="\0"), max_size=12)
+# Half characters can't stand in a file.
+TEXT = st.text(st.characters(exclude_characters="\0", exclude_categories=["Cs"]), max_size=12)
 VALUES = st.recursive(
     st.none()
     | st.booleans()
