@@ -99,11 +99,12 @@ POINTS: dict[str, Point] = {
 
 
 def main() -> None:
+    """Arguments: a folder, and of how many points one is taken."""
     logging.getLogger().addHandler(logging.NullHandler())
     place = Path(sys.argv[1])
     original = place / "original"
     legacy.make(original, messages=20, huge=0)
-    for name, point in POINTS.items():
+    for name, point in list(POINTS.items())[:: int(sys.argv[2])]:
         folder = place / re.sub(r"\W", "-", name)
         shutil.copytree(original, folder)
         ended = _forked(lambda folder=folder, point=point: _start(folder, point))
