@@ -140,14 +140,14 @@ class Turn:
             return None
         if _is_too_long(end) and await self._make_room(end):
             return None
+        calls = [row for row in end.rows if row.type == "tool_call"]
+        if calls:  # also when Stop came as they were laid down: each gets its result
+            return await self._run_calls(calls, end)
         if self.stopping:
             return "stopped"
         if end.failure is not None:
             self._note_failure(end.failure, end.rows)
             return "failed"
-        calls = [row for row in end.rows if row.type == "tool_call"]
-        if calls:
-            return await self._run_calls(calls, end)
         return await self._conclude(end)
 
     async def _compact_when_due(self) -> None:

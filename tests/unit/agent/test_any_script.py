@@ -16,7 +16,7 @@ from collections.abc import Generator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from desktop.agent.surroundings import Chosen
@@ -250,6 +250,7 @@ SLOW = [HealthCheck.too_slow, HealthCheck.data_too_large]
 
 @settings(max_examples=examples(60), suppress_health_check=SLOW, report_multiple_bugs=False)
 @given(st.lists(ANSWERS, max_size=10), DEED_LISTS, st.sampled_from([0, 0, 50]))
+@example([Answer(("boom",), "", "", 0)], [(1, "send"), (40, "send")], 0)  # Stop as a call seals
 def test_u21_u22_any_life_gives_requests_that_are_taken_and_extend_each_other(
     answers: list[Answer], deeds: Deeds, compact_at: int
 ) -> None:
