@@ -45,42 +45,53 @@ class Hits:
 
 def look(path: Path, session_id: str, sought: Sought, *, before: int | None) -> Hits:
     """Looks through the slice that ends at a byte, or at the file's end. Raises StoreError."""
-    rows: dict[int, LogChunk] = {}
-    texts: dict[int, str] = {}
     may_hold = _first_sieve(sought.query)
-    with failures.told(path), path.open("rb") as file:
-        end = file.seek(0, 2) if before is None else before
-        place = end
-        for place, row in _rows_before(file, end, session_id, is_end=before is None):
-            text = search_text(row.data) if row is not None and _is_asked(row, sought) else None
-            if row is not None and text is not None and may_hold(text):
-                rows[place], texts[place] = row, text
-            if end - place >= SLICE_BYTES or sought.stopped():
-                break
-        else:
-            place = 0
-    found = _found(sought, texts)
+
+    def takes(row: LogChunk, text: str) -> bool:
+        return _is_asked(row, sought) and may_hold(text)
+
+    rows, place = _slice(path, session_id, before, takes=takes, stopped=sought.stopped)
+    found = _found(sought, {at: text for at, (_, text) in rows.items()})
     if len(found) > sought.limit:
         found = found[: sought.limit]
         place = found[-1].key
-    return Hits(tuple((rows[one.key], one) for one in found), place or None)
+    return Hits(tuple((rows[one.key][0], one) for one in found), place or None)
 
 
 def look_within(path: Path, session_id: str, wanted: Wanted, *, before: int | None) -> FoundRows:
     """As `look`, for a text as it stands; the place is a byte. Raises StoreError."""
-    seqs: list[int] = []
+    rows, place = _slice(
+        path,
+        session_id,
+        before,
+        takes=lambda _, text: wanted.stands_in(text),
+        stopped=lambda: False,
+    )
+    return FoundRows(tuple(row.seq for row, _ in rows.values()), place or None)
+
+
+def _slice(
+    path: Path,
+    session_id: str,
+    before: int | None,
+    *,
+    takes: Callable[[LogChunk, str], bool],
+    stopped: Callable[[], bool],
+) -> tuple[dict[int, tuple[LogChunk, str]], int]:
+    """The taken rows of a slice by their first byte, the last first, and where the slice begins."""
+    rows: dict[int, tuple[LogChunk, str]] = {}
     with failures.told(path), path.open("rb") as file:
         end = file.seek(0, 2) if before is None else before
         place = end
         for place, row in _rows_before(file, end, session_id, is_end=before is None):
             text = search_text(row.data) if row is not None else None
-            if row is not None and text is not None and wanted.stands_in(text):
-                seqs.append(row.seq)
-            if end - place >= SLICE_BYTES:
+            if row is not None and text is not None and takes(row, text):
+                rows[place] = row, text
+            if end - place >= SLICE_BYTES or stopped():
                 break
         else:
             place = 0
-    return FoundRows(tuple(seqs), place or None)
+    return rows, place
 
 
 def _found(sought: Sought, texts: dict[int, str]) -> list[Found]:
