@@ -1,4 +1,4 @@
-"""Where Nacre keeps its data and where its resources lie.
+"""Where Nacre keeps its data and where its resources lie, and how names on the disk last.
 
 The one door to platformdirs. Choosing a folder and making it ready are two steps: choosing touches
 nothing, `DataFolder.prepare` makes and tries it and names in plain words what stands in the way
@@ -299,3 +299,15 @@ def _remove(made: Sequence[Path]) -> None:
             folder.rmdir()
         except OSError:
             return
+
+
+def sync_folder(folder: Path) -> None:
+    """Makes the last change of names in a folder durable; Windows has no such call and no such
+    need. Raises OSError."""
+    if os.name != "posix":
+        return
+    handle = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)

@@ -21,6 +21,7 @@ from desktop.credentials import file_status
 from desktop.credentials.key_format import COST, FILE_LIMIT, Damaged, Foreign, Header, Newer, parse
 from desktop.credentials.secret import Secret
 from desktop.credentials.status import KeyringError, Status
+from desktop.paths import sync_folder
 
 if TYPE_CHECKING:
     from desktop.credentials.sealing import Seal
@@ -177,22 +178,12 @@ class KeyFile:
             with suppress(OSError):
                 new.unlink(missing_ok=True)
             raise
-        self._sync_folder()
+        sync_folder(self._path.parent)
 
     def _remove(self) -> None:
         self._path.unlink(missing_ok=True)
-        self._sync_folder()
+        sync_folder(self._path.parent)
         self._seal = None
-
-    def _sync_folder(self) -> None:
-        """Makes the last change of names durable; Windows has no such call and no such need."""
-        if os.name != "posix":
-            return
-        folder = os.open(self._path.parent, os.O_RDONLY)
-        try:
-            os.fsync(folder)
-        finally:
-            os.close(folder)
 
     @contextmanager
     def _alone(self) -> Generator[None]:

@@ -24,6 +24,7 @@ from sqlalchemy import Connection
 
 from desktop.core.backups import Tell
 from desktop.core.errors import NewerSchema, StoreDamaged, StoreError
+from desktop.paths import sync_folder
 from desktop.store import archive, failures, schema
 from desktop.store.archive import (
     DATABASE,
@@ -131,7 +132,7 @@ def write(
             _check_written(part, manifest, database, target, tell)
             size = part.stat().st_size
             _name(part, target)
-            _sync_folder(target.parent)
+            sync_folder(target.parent)
     made = Backup(target, size, now_ms(), manifest, noted=False)
     return replace(made, noted=_note(database, made, busy_ms=busy_ms))
 
@@ -161,7 +162,7 @@ def restore(path: Path, database: Path, *, blobs: Path, tell: Tell) -> Manifest:
             # The database's name is the last thing to appear: until then this can be repeated.
             _refuse_database(database)
             _name(working / DATABASE, database)
-            _sync_folder(database.parent)
+            sync_folder(database.parent)
         return reader.manifest
 
 
@@ -459,7 +460,7 @@ def _settle_blob(file: Path, blobs: Path, *, keep: Collection[str]) -> None:
         return
     place.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     file.replace(place)
-    _sync_folder(place.parent)
+    sync_folder(place.parent)
 
 
 # -- files ---------------------------------------------------------------------------------------
@@ -565,13 +566,3 @@ def _sweep_unlocked(folder: Path) -> None:
     with suppress(OSError):
         if time.time() - folder.stat().st_mtime > _YOUNG_SECONDS:
             folder.rmdir()
-
-
-def _sync_folder(folder: Path) -> None:
-    if os.name != "posix":
-        return
-    handle = os.open(folder, os.O_RDONLY)
-    try:
-        os.fsync(handle)
-    finally:
-        os.close(handle)

@@ -13,6 +13,8 @@ from collections.abc import Generator, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from desktop.paths import sync_folder
+
 _SHA256 = re.compile("[0-9a-f]{64}")
 _PIECE = 1024 * 1024
 
@@ -123,8 +125,7 @@ class Blobs:
         os.utime(file)
         _sync(file)
         file.replace(place)
-        if os.name == "posix":
-            _sync(place.parent)
+        sync_folder(place.parent)
 
 
 def _measure(file: Path) -> tuple[str, int]:
@@ -136,9 +137,8 @@ def _measure(file: Path) -> tuple[str, int]:
     return digest.hexdigest(), size
 
 
-def _sync(path: Path) -> None:
-    flags = os.O_RDONLY if path.is_dir() else os.O_RDWR
-    handle = os.open(path, flags)
+def _sync(file: Path) -> None:
+    handle = os.open(file, os.O_RDWR)
     try:
         os.fsync(handle)
     finally:

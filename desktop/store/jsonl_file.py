@@ -16,6 +16,7 @@ from typing import BinaryIO
 from filelock import FileLock, Timeout
 
 from desktop.core.errors import LeaseHeld, NewerSchema, PayloadError, StoreDamaged, StoreError
+from desktop.paths import sync_folder
 from desktop.store.jsonl_lines import (
     HEADER_START,
     VERSION,
@@ -137,7 +138,7 @@ class SessionFile:
             known.open_end = False
             known.inode = os.fstat(handle).st_ino
         self._must_exist = True
-        _sync_folder(self.path.parent)
+        sync_folder(self.path.parent)
         return aside
 
     def append(self, data: bytes, known: Reading) -> None:
@@ -175,7 +176,7 @@ class SessionFile:
             os.fsync(target)
         finally:
             os.close(target)
-        _sync_folder(self.path.parent)
+        sync_folder(self.path.parent)
         os.ftruncate(handle, known.end)
         os.fsync(handle)
         known.size = known.end
@@ -339,13 +340,3 @@ def _write_all(handle: int, data: bytes) -> None:
     rest = memoryview(data)
     while rest:
         rest = rest[os.write(handle, rest) :]
-
-
-def _sync_folder(folder: Path) -> None:
-    if os.name != "posix":
-        return
-    handle = os.open(folder, os.O_RDONLY)
-    try:
-        os.fsync(handle)
-    finally:
-        os.close(handle)

@@ -20,6 +20,7 @@ from filelock import FileLock, Timeout
 
 from desktop.core.errors import ServersFileError
 from desktop.core.tool_servers import ServerEntry
+from desktop.paths import sync_folder
 from desktop.tools.mcp import config
 from desktop.tools.mcp.config import SERVERS, Config
 
@@ -225,7 +226,7 @@ def _put(path: Path, before: bytes | None, after: bytes) -> None:
     finally:
         with suppress(OSError):
             fresh.unlink(missing_ok=True)
-    _sync(target.parent)
+    sync_folder(target.parent)
 
 
 def _beside(target: Path, data: bytes, mode: int) -> Path:
@@ -245,17 +246,6 @@ def _bytes_of(path: Path) -> bytes | None:
         return path.read_bytes()
     except FileNotFoundError:
         return None
-
-
-def _sync(folder: Path) -> None:
-    """Makes the last change of names durable; Windows has no such call and no such need."""
-    if os.name != "posix":
-        return
-    descriptor = os.open(folder, os.O_RDONLY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
 
 
 def _serialised(whole: Objects, before: bytes, path: Path) -> bytes:

@@ -252,7 +252,7 @@ def test_a_backup_by_hand_goes_to_the_file_or_into_the_folder_and_says_how_far_i
 ) -> None:
     heard: list[str] = []
     there = threading.Event()
-    monkeypatch.setattr(backup, "_sync_folder", lambda _: there.wait(5))
+    monkeypatch.setattr(backup, "sync_folder", lambda _: there.wait(5))
 
     def tell(words: str, _done: int, _total: int) -> None:
         heard.append(words)
