@@ -21,6 +21,7 @@ from desktop.core.access import Access, AccessState, KeyPlace
 from desktop.core.errors import NacreError
 from desktop.settings import BASE_URL
 from desktop.ui import asking
+from desktop.ui.controls import act_button, text_label
 from desktop.ui.flow import FlowLayout
 from desktop.ui.tasks import Tasks
 from desktop.ui.theme import Theme
@@ -335,18 +336,10 @@ class AccessPage(QWidget):
         return card, column
 
     def _label(self, name: str, text: str = "") -> QLabel:
-        label = QLabel(text, self)
-        label.setObjectName(name)
-        label.setTextFormat(Qt.TextFormat.PlainText)
-        label.setWordWrap(True)
-        return label
+        return text_label(self, name, text, narrows=False)
 
     def _button(self, text: str, name: str, act: Callable[[], object]) -> QPushButton:
-        button = QPushButton(text, self)
-        button.setObjectName(name)
-        button.setAutoDefault(False)
-        button.clicked.connect(lambda _: act())
-        return button
+        return act_button(self, text, name, act)
 
     def _row(self, *buttons: QPushButton) -> FlowLayout:
         row = FlowLayout(self._theme.space_8)

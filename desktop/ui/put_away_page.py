@@ -12,6 +12,7 @@ from PySide6.QtCore import QItemSelectionModel, Qt, Signal
 from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QPushButton, QStackedLayout, QVBoxLayout, QWidget
 
+from desktop.ui.controls import act_button
 from desktop.ui.put_away_list import PutAwayDelegate, PutAwayList, PutAwayModel
 from desktop.ui.put_away_rows import AwayRow
 from desktop.ui.theme import Theme
@@ -179,8 +180,4 @@ class PutAwayPage(QWidget):
         return row
 
     def _button(self, words: str, name: str, act: Callable[[], object]) -> QPushButton:
-        button = QPushButton(words, self)
-        button.setObjectName(name)
-        button.setAutoDefault(False)
-        button.clicked.connect(lambda _=False: act())
-        return button
+        return act_button(self, words, name, act)

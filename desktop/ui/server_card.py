@@ -2,11 +2,12 @@
 
 from collections.abc import Callable
 
-from PySide6.QtCore import Qt, Signal
-from PySide6.QtWidgets import QFrame, QLabel, QPushButton, QSizePolicy, QVBoxLayout, QWidget
+from PySide6.QtCore import Signal
+from PySide6.QtWidgets import QFrame, QLabel, QPushButton, QVBoxLayout, QWidget
 
 from desktop.core.tool_servers import ServerView
 from desktop.ui import server_words
+from desktop.ui.controls import act_button, text_label
 from desktop.ui.flow import FlowLayout
 from desktop.ui.server_words import breakable
 from desktop.ui.theme import Theme
@@ -92,19 +93,9 @@ class ServerCard(QFrame):
         label.setVisible(bool(text))
 
     def _label(self, name: str, column: QVBoxLayout) -> QLabel:
-        label = QLabel(self)
-        label.setObjectName(name)
-        label.setTextFormat(Qt.TextFormat.PlainText)
-        label.setWordWrap(True)
-        policy = label.sizePolicy()
-        policy.setHorizontalPolicy(QSizePolicy.Policy.Ignored)
-        label.setSizePolicy(policy)
+        label = text_label(self, name)
         column.addWidget(label)
         return label
 
     def _button(self, text: str, name: str, emit: Callable[[object], None]) -> QPushButton:
-        button = QPushButton(text, self)
-        button.setObjectName(name)
-        button.setAutoDefault(False)
-        button.clicked.connect(lambda _: emit(self.view))
-        return button
+        return act_button(self, text, name, lambda: emit(self.view))

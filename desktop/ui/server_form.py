@@ -18,7 +18,6 @@ from PySide6.QtWidgets import (
     QPlainTextEdit,
     QPushButton,
     QScrollArea,
-    QSizePolicy,
     QVBoxLayout,
     QWidget,
 )
@@ -27,6 +26,7 @@ from shiboken6 import isValid
 from desktop.core.errors import NacreError
 from desktop.core.tool_servers import ServerEntry, ServerView, ToolServerList, Tried
 from desktop.ui import command_line, server_words
+from desktop.ui.controls import act_button, text_label
 from desktop.ui.pairs_field import PairsField
 from desktop.ui.server_words import breakable
 from desktop.ui.tasks import Tasks
@@ -206,22 +206,12 @@ class ServerForm(QDialog):
         return field
 
     def _note(self, name: str, column: QVBoxLayout) -> QLabel:
-        label = QLabel(self)
-        label.setObjectName(name)
-        label.setTextFormat(Qt.TextFormat.PlainText)
-        label.setWordWrap(True)
-        policy = label.sizePolicy()
-        policy.setHorizontalPolicy(QSizePolicy.Policy.Ignored)
-        label.setSizePolicy(policy)
+        label = text_label(self, name)
         column.addWidget(label)
         return label
 
     def _button(self, text: str, name: str, act: Callable[[], object]) -> QPushButton:
-        button = QPushButton(text, self)
-        button.setObjectName(name)
-        button.setAutoDefault(False)
-        button.clicked.connect(lambda _: act())
-        return button
+        return act_button(self, text, name, act)
 
     # -- what is typed ----------------------------------------------------------------------------
 

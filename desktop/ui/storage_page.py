@@ -18,7 +18,6 @@ from PySide6.QtWidgets import (
     QLineEdit,
     QProgressBar,
     QPushButton,
-    QSizePolicy,
     QTreeView,
     QVBoxLayout,
     QWidget,
@@ -30,6 +29,7 @@ from desktop.core.errors import NacreError
 from desktop.core.records import Storage
 from desktop.settings import BACKUP_FOLDER
 from desktop.ui import asking
+from desktop.ui.controls import act_button, text_label
 from desktop.ui.doors import StorageDoors
 from desktop.ui.restore_box import RestoreBox
 from desktop.ui.storage_jobs import Kind
@@ -211,14 +211,7 @@ class StoragePage(QWidget):
     def _label(
         self, name: str, text: str, *, tone: str = "", column: QVBoxLayout | None = None
     ) -> QLabel:
-        label = QLabel(self)
-        label.setObjectName(name)
-        label.setTextFormat(Qt.TextFormat.PlainText)
-        label.setWordWrap(True)
-        # A path without a place to break it must not widen the page.
-        policy = label.sizePolicy()
-        policy.setHorizontalPolicy(QSizePolicy.Policy.Ignored)
-        label.setSizePolicy(policy)
+        label = text_label(self, name)
         if tone:
             label.setProperty(tone, True)
         (column or self._column).addWidget(label)
@@ -226,11 +219,7 @@ class StoragePage(QWidget):
         return label
 
     def _button(self, name: str, text: str, act: Callable[[], object]) -> QPushButton:
-        button = QPushButton(text, self)
-        button.setObjectName(name)
-        button.setAutoDefault(False)
-        button.clicked.connect(lambda _: act())
-        return button
+        return act_button(self, text, name, act)
 
     def _row(self, *buttons: QPushButton) -> QHBoxLayout:
         row = QHBoxLayout()

@@ -14,7 +14,6 @@ from PySide6.QtWidgets import (
     QHBoxLayout,
     QLabel,
     QPushButton,
-    QSizePolicy,
     QVBoxLayout,
     QWidget,
 )
@@ -23,6 +22,7 @@ from shiboken6 import isValid
 from desktop.core.errors import NacreError
 from desktop.core.tool_servers import ServersView, ServerView, ToolServerList
 from desktop.ui import asking, server_words
+from desktop.ui.controls import act_button, text_label
 from desktop.ui.server_card import ServerCard
 from desktop.ui.server_form import ServerForm
 from desktop.ui.server_words import breakable
@@ -135,22 +135,12 @@ class ToolServersPage(QWidget):
         return box
 
     def _label(self, name: str, text: str, column: QVBoxLayout) -> QLabel:
-        label = QLabel(text, self)
-        label.setObjectName(name)
-        label.setTextFormat(Qt.TextFormat.PlainText)
-        label.setWordWrap(True)
-        policy = label.sizePolicy()
-        policy.setHorizontalPolicy(QSizePolicy.Policy.Ignored)
-        label.setSizePolicy(policy)
+        label = text_label(self, name, text)
         column.addWidget(label)
         return label
 
     def _button(self, text: str, name: str, act: Callable[[], object]) -> QPushButton:
-        button = QPushButton(text, self)
-        button.setObjectName(name)
-        button.setAutoDefault(False)
-        button.clicked.connect(lambda _: act())
-        return button
+        return act_button(self, text, name, act)
 
     # -- what is ----------------------------------------------------------------------------------
 

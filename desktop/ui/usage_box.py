@@ -17,6 +17,7 @@ from PySide6.QtWidgets import (
 from desktop.core.caching import RequestUsage
 from desktop.core.errors import NacreError
 from desktop.ui import usage_words, words
+from desktop.ui.controls import text_label
 from desktop.ui.tasks import Tasks
 from desktop.ui.theme import Theme
 from desktop.ui.usage_model import ANEW, COLUMNS, MODEL, WHEN, UsageModel
@@ -116,11 +117,8 @@ class UsageBox(QDialog):
         )
 
     def _label(self, name: str, text: str) -> QLabel:
-        label = QLabel(text, self)
-        label.setObjectName(name)
-        label.setTextFormat(Qt.TextFormat.PlainText)
+        label = text_label(self, name, text, narrows=False)
         label.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
-        label.setWordWrap(True)
         return label
 
     def _make_table(self, theme: Theme) -> QTreeView:

@@ -1,0 +1,30 @@
+"""Texts and buttons of pages and boxes, made alike: with a fixed name, plain, and never the button
+that Enter presses by itself."""
+
+from collections.abc import Callable
+
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QLabel, QPushButton, QSizePolicy, QWidget
+
+
+def text_label(parent: QWidget, name: str, text: str = "", *, narrows: bool = True) -> QLabel:
+    """Plain text that wraps. With `narrows` a path without a place to break it does not widen what
+    it stands on."""
+    label = QLabel(text, parent)
+    label.setObjectName(name)
+    label.setTextFormat(Qt.TextFormat.PlainText)
+    label.setWordWrap(True)
+    if narrows:
+        policy = label.sizePolicy()
+        policy.setHorizontalPolicy(QSizePolicy.Policy.Ignored)
+        label.setSizePolicy(policy)
+    return label
+
+
+def act_button(parent: QWidget, text: str, name: str, act: Callable[[], object]) -> QPushButton:
+    """A button that does `act`."""
+    button = QPushButton(text, parent)
+    button.setObjectName(name)
+    button.setAutoDefault(False)
+    button.clicked.connect(lambda _=False: act())
+    return button
