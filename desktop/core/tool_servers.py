@@ -3,6 +3,8 @@
 Values of `env` and `headers` may be keys: they are in no text that these values give of themselves.
 """
 
+import hashlib
+import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Literal, Protocol
@@ -13,8 +15,21 @@ ServerPhase = Literal["off", "starting", "ready", "waiting", "failed", "broken"]
 
 
 @dataclass(frozen=True, slots=True)
+class ServerSandbox:
+    """What an entry says of its sandbox: `"sandbox": false`, true or `{"network", "write"}`.
+
+    `write` are folders that it can write besides its own.
+    """
+
+    is_wanted: bool = True
+    is_asked_for: bool = False
+    network: bool = True
+    write: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class ServerEntry:
-    """What a person sets of a server: a command to start, or (`url`) an address to talk to."""
+    """A server as it is set up: a command to start, or (`url`) an address to talk to."""
 
     name: str
     command: str = ""
@@ -24,6 +39,13 @@ class ServerEntry:
     url: str = field(default="", repr=False)
     headers: Mapping[str, str] = field(default_factory=dict[str, str], repr=False)
     is_enabled: bool = True
+    sandbox: ServerSandbox = ServerSandbox()
+
+    @property
+    def fingerprint(self) -> str:
+        """Tells whether a list of tools was this server's; holds no secret."""
+        told = [self.command, self.args, self.cwd, self.url]
+        return hashlib.sha256(json.dumps(told).encode()).hexdigest()[:16]
 
 
 @dataclass(frozen=True, slots=True)

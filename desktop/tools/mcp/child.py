@@ -11,9 +11,9 @@ import uuid
 from collections.abc import Callable, Mapping
 from typing import cast
 
+from desktop.core.tool_servers import ServerEntry
 from desktop.tools import threads
 from desktop.tools.launching import Launch, Reporting
-from desktop.tools.mcp.config import Entry
 from desktop.tools.mcp.enclosure import Enclosure, launched
 from desktop.tools.mcp.errors_file import ErrorsFile
 from desktop.tools.mcp.offers import Unreachable
@@ -40,7 +40,7 @@ class Child(asyncio.SubprocessProtocol):
         self.ended: asyncio.Future[str] = asyncio.get_running_loop().create_future()
 
     async def start(
-        self, entry: Entry, environment: Mapping[str, str], enclosure: Enclosure | None
+        self, entry: ServerEntry, environment: Mapping[str, str], enclosure: Enclosure | None
     ) -> None:
         """Raises Unreachable. Once it returns, `end` must be awaited."""
         launch = await threads.start(

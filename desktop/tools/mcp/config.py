@@ -5,7 +5,6 @@ The shape is the one that other programs share: `{"mcpServers": {name: {…}}}` 
 never mended behind one's back; keys that Nacre does not know stay where they are.
 """
 
-import hashlib
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -13,45 +12,13 @@ from pathlib import Path
 from typing import Any, cast
 from urllib.parse import urlsplit
 
+from desktop.core.tool_servers import ServerEntry, ServerSandbox
+
 SERVERS = "mcpServers"
 MOST_BYTES = 1_000_000
 _LONGEST_NAME = 100
 _LOCAL_KINDS = ("", "stdio")
 _HTTP_KINDS = ("", "http", "streamable-http", "streamableHttp", "streamable_http")
-
-
-@dataclass(frozen=True, slots=True)
-class Wish:
-    """What an entry says of its sandbox: `"sandbox": false`, true or `{"network", "write"}`.
-
-    `write` are folders that it can write besides its own.
-    """
-
-    is_wanted: bool = True
-    is_asked_for: bool = False
-    network: bool = True
-    write: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class Entry:
-    """One server: a command to start, or (`url`) a server to talk to. Values may be secret."""
-
-    name: str
-    command: str = ""
-    args: tuple[str, ...] = ()
-    env: Mapping[str, str] = field(default_factory=dict[str, str], repr=False)
-    cwd: str = ""
-    url: str = field(default="", repr=False)
-    headers: Mapping[str, str] = field(default_factory=dict[str, str], repr=False)
-    is_enabled: bool = True
-    sandbox: Wish = Wish()
-
-    @property
-    def fingerprint(self) -> str:
-        """Tells whether a list of tools was this server's; holds no secret."""
-        told = [self.command, self.args, self.cwd, self.url]
-        return hashlib.sha256(json.dumps(told).encode()).hexdigest()[:16]
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +29,7 @@ class Config:
     entries by name what is wrong with each, as the end of a sentence.
     """
 
-    entries: tuple[Entry, ...] = ()
+    entries: tuple[ServerEntry, ...] = ()
     problems: tuple[str, ...] = ()
     is_read: bool = True
     broken: Mapping[str, str] = field(default_factory=dict[str, str])
@@ -109,7 +76,7 @@ def _unread(problem: str) -> Config:
 
 
 def _entries(servers: Mapping[str, Any], path: Path) -> Config:
-    entries: list[Entry] = []
+    entries: list[ServerEntry] = []
     broken: dict[str, str] = {}
     problems: list[str] = []
     for name, value in servers.items():
@@ -122,7 +89,7 @@ def _entries(servers: Mapping[str, Any], path: Path) -> Config:
     return Config(tuple(entries), tuple(problems), broken=broken)
 
 
-def _entry(name: str, value: object) -> Entry:
+def _entry(name: str, value: object) -> ServerEntry:
     if not name.strip() or not name.isprintable() or len(name) > _LONGEST_NAME:
         raise _Bad("its name is empty, too long, or has signs that can't be shown")
     if not isinstance(value, dict):
@@ -135,7 +102,7 @@ def _entry(name: str, value: object) -> Entry:
     if command:
         if kind not in _LOCAL_KINDS:
             raise _Bad(f"its type {kind!r} does not go with a command")
-        return Entry(
+        return ServerEntry(
             name=name,
             command=command,
             args=_texts(told, "args"),
@@ -150,15 +117,15 @@ def _entry(name: str, value: object) -> Entry:
         raise _Bad(f"its type {kind!r} is not one that Nacre speaks; http is")
     if not _is_web_address(url):
         raise _Bad("its url is no http or https address")
-    return Entry(name=name, url=url, headers=_pairs(told, "headers"), is_enabled=is_enabled)
+    return ServerEntry(name=name, url=url, headers=_pairs(told, "headers"), is_enabled=is_enabled)
 
 
-def _wish(value: object) -> Wish:
+def _wish(value: object) -> ServerSandbox:
     """An entry that says something odd of its sandbox is not started with another one."""
     if value is None:
-        return Wish()
+        return ServerSandbox()
     if isinstance(value, bool):
-        return Wish(is_wanted=value, is_asked_for=value)
+        return ServerSandbox(is_wanted=value, is_asked_for=value)
     if not isinstance(value, dict) or not set(value) <= {"network", "write"}:
         raise _Bad('its sandbox must be true, false or {"network": …, "write": […]}')
     told = cast("dict[str, Any]", value)
@@ -167,7 +134,7 @@ def _wish(value: object) -> Wish:
         raise _Bad("its sandbox's network must be true or false")
     if not isinstance(write, list) or not all(_is_full_path(one) for one in write):
         raise _Bad("its sandbox's write must be a list of full paths")
-    return Wish(is_asked_for=True, network=network, write=tuple(write))
+    return ServerSandbox(is_asked_for=True, network=network, write=tuple(write))
 
 
 def _is_full_path(value: object) -> bool:

@@ -12,9 +12,9 @@ import shutil
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
+from desktop.core.tool_servers import ServerEntry
 from desktop.tools.launching import Launch
 from desktop.tools.limits import limited
-from desktop.tools.mcp.config import Entry
 from desktop.tools.mcp.offers import Unreachable
 from desktop.tools.sandbox import Sandbox
 
@@ -31,7 +31,7 @@ class Enclosure:
         self._report = report
         self._told: set[str] = set()
 
-    def around(self, entry: Entry, launch: Launch) -> Launch:
+    def around(self, entry: ServerEntry, launch: Launch) -> Launch:
         """What to start instead. Raises Unreachable where it must not be started at all.
 
         Where there is no sandbox a server runs without one, unless its entry asks for one: the
@@ -52,7 +52,7 @@ class Enclosure:
             return launch
         return self._enclosed(entry, launch)
 
-    def _enclosed(self, entry: Entry, launch: Launch) -> Launch:
+    def _enclosed(self, entry: ServerEntry, launch: Launch) -> Launch:
         own = self._folders / _folder_name(entry.name)
         try:
             own.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -72,7 +72,9 @@ class Enclosure:
         )
 
 
-def launched(entry: Entry, environment: Mapping[str, str], enclosure: Enclosure | None) -> Launch:
+def launched(
+    entry: ServerEntry, environment: Mapping[str, str], enclosure: Enclosure | None
+) -> Launch:
     """How a server is started. Looks at the disk; raises Unreachable."""
     told = {**environment, **entry.env}
     program = shutil.which(entry.command, path=told.get("PATH"))

@@ -29,8 +29,8 @@ from mcp_types import (
     jsonrpc_message_adapter,
 )
 
+from desktop.core.tool_servers import ServerEntry
 from desktop.tools.mcp.child import Child
-from desktop.tools.mcp.config import Entry
 from desktop.tools.mcp.contents import Reply, Sent
 from desktop.tools.mcp.enclosure import Enclosure
 from desktop.tools.mcp.errors_file import ErrorsFile
@@ -101,7 +101,7 @@ class Link:
 
 @asynccontextmanager
 async def connect(
-    entry: Entry,
+    entry: ServerEntry,
     *,
     environment: Mapping[str, str],
     errors: Path,
@@ -150,7 +150,7 @@ async def _listen(client: Client, on_change: Callable[[], None]) -> None:
 
 @asynccontextmanager
 async def _started(
-    entry: Entry,
+    entry: ServerEntry,
     environment: Mapping[str, str],
     enclosure: Enclosure | None,
     errors: Path,
@@ -199,7 +199,7 @@ async def _started(
 
 
 @asynccontextmanager
-async def _reached(entry: Entry, lost: "asyncio.Future[str]") -> AsyncGenerator[Any]:
+async def _reached(entry: ServerEntry, lost: "asyncio.Future[str]") -> AsyncGenerator[Any]:
     """The streams of a server that is reached over HTTP."""
     incoming, received = anyio.create_memory_object_stream[SessionMessage | Exception](math.inf)
     async with (

@@ -12,7 +12,7 @@ from typing import Any, cast
 
 from desktop.core.tool_servers import ServerEntry, ServersView, ServerTool, ServerView, Tried
 from desktop.tools.mcp import writing
-from desktop.tools.mcp.config import Config, Entry
+from desktop.tools.mcp.config import Config
 from desktop.tools.mcp.errors_file import file_for, last_lines, newest, size_of
 from desktop.tools.mcp.offers import Offered, Unreachable
 from desktop.tools.mcp.server import State
@@ -78,7 +78,7 @@ class ServerList:
         errors = file_for(self._logs, entry.name)
         since = await start(lambda: size_of(errors), "tool-servers-test")
         try:
-            found, left_out = await self._servers.test(_as_run(entry))
+            found, left_out = await self._servers.test(entry)
         except Unreachable as error:
             said = await start(lambda: last_lines(errors, since=since), "tool-servers-test")
             return Tried(problem=str(error), said=said)
@@ -103,18 +103,17 @@ class ServerList:
             await self.look()
 
     def _shown(
-        self, name: str, told: object, usable: Entry | None, broken: str, state: State | None
+        self, name: str, told: object, usable: ServerEntry | None, broken: str, state: State | None
     ) -> ServerView:
         mark = mark_of(told)
         if usable is None:
             return ServerView(_as_told(name, told), "broken", broken, mark=mark)
-        entry = _as_set(usable)
         if not usable.is_enabled:
-            return ServerView(entry, "off", mark=mark)
+            return ServerView(usable, "off", mark=mark)
         now = state or State("starting")
         found, left_out = self._servers.offered(name)
         return ServerView(
-            entry,
+            usable,
             now.phase,
             now.why,
             now.said,
@@ -126,31 +125,6 @@ class ServerList:
 
 def _tools(found: Sequence[Offered]) -> tuple[ServerTool, ...]:
     return tuple(ServerTool(one.tool, one.spec.description) for one in found)
-
-
-def _as_run(entry: ServerEntry) -> Entry:
-    return Entry(
-        name=entry.name,
-        command=entry.command,
-        args=entry.args,
-        env=entry.env,
-        cwd=entry.cwd,
-        url=entry.url,
-        headers=entry.headers,
-    )
-
-
-def _as_set(entry: Entry) -> ServerEntry:
-    return ServerEntry(
-        name=entry.name,
-        command=entry.command,
-        args=entry.args,
-        env=entry.env,
-        cwd=entry.cwd,
-        url=entry.url,
-        headers=entry.headers,
-        is_enabled=entry.is_enabled,
-    )
 
 
 def _as_told(name: str, told: object) -> ServerEntry:

@@ -10,13 +10,13 @@ from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 
-from desktop.tools.mcp.config import Entry
+from desktop.core.tool_servers import ServerEntry
 from desktop.tools.mcp.offers import Offer
 
 MOST_BYTES = 20_000_000
 
 
-def read(path: Path, entries: Iterable[Entry]) -> dict[str, list[Offer]]:
+def read(path: Path, entries: Iterable[ServerEntry]) -> dict[str, list[Offer]]:
     """What is remembered of these servers, by name; only of the very same command or address."""
     document: object = None
     with suppress(OSError, ValueError, RecursionError):
@@ -31,7 +31,7 @@ def read(path: Path, entries: Iterable[Entry]) -> dict[str, list[Offer]]:
     return found
 
 
-def write(path: Path, offers: Mapping[str, tuple[Entry, Sequence[Offer]]]) -> None:
+def write(path: Path, offers: Mapping[str, tuple[ServerEntry, Sequence[Offer]]]) -> None:
     """Replaces the file."""
     document = {
         name: {

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Any, Literal, Protocol
 
 from desktop.core.errors import ToolFailed
-from desktop.tools.mcp.config import Entry
+from desktop.core.tool_servers import ServerEntry
 from desktop.tools.mcp.contents import Reply
 from desktop.tools.mcp.offers import CallRefused, Offer, Unreachable
 
@@ -37,7 +37,7 @@ class Connection(Protocol):
     async def call(self, tool: str, arguments: Mapping[str, Any], seconds: float) -> Reply: ...
 
 
-Connect = Callable[[Entry, Callable[[], None]], AbstractAsyncContextManager[Connection]]
+Connect = Callable[[ServerEntry, Callable[[], None]], AbstractAsyncContextManager[Connection]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,11 +58,11 @@ class Server:
 
     def __init__(
         self,
-        entry: Entry,
+        entry: ServerEntry,
         *,
         connect: Connect,
-        take: Callable[[Entry, Sequence[Offer]], None],
-        tell: Callable[[Entry, State], None],
+        take: Callable[[ServerEntry, Sequence[Offer]], None],
+        tell: Callable[[ServerEntry, State], None],
         pause: float,
     ) -> None:
         self._entry = entry

@@ -17,9 +17,9 @@ from pathlib import Path
 from typing import Any
 
 from desktop.core.errors import ToolFailed
+from desktop.core.tool_servers import ServerEntry
 from desktop.core.tools import Tool
 from desktop.tools.mcp import config, remembered
-from desktop.tools.mcp.config import Entry
 from desktop.tools.mcp.contents import Reply
 from desktop.tools.mcp.enclosure import Enclosure
 from desktop.tools.mcp.errors_file import file_for, last_lines, size_of
@@ -39,7 +39,7 @@ _log = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class _Running:
-    entry: Entry
+    entry: ServerEntry
     server: Server
     owner: "asyncio.Task[None]"
 
@@ -84,7 +84,7 @@ class ToolServers:
         self._link: Any = None
         self._running: dict[str, _Running] = {}
         self._owners: set[asyncio.Task[None]] = set()
-        self._offers: dict[str, tuple[Entry, Sequence[Offer]]] = {}
+        self._offers: dict[str, tuple[ServerEntry, Sequence[Offer]]] = {}
         self._tools: dict[str, tuple[Tool, ...]] = {}
         self._offered: dict[str, tuple[Sequence[Offered], Sequence[str]]] = {}
         self._states: dict[str, State] = {}
@@ -159,7 +159,7 @@ class ToolServers:
             with suppress(RuntimeError):  # it was closed meanwhile
                 self._loop.call_soon_threadsafe(self._restart, name)
 
-    async def test(self, entry: Entry) -> tuple[Sequence[Offered], Sequence[str]]:
+    async def test(self, entry: ServerEntry) -> tuple[Sequence[Offered], Sequence[str]]:
         """Connects once, beside what runs; what it offers as `offered`. Raises Unreachable.
 
         Cancelling it ends the connection.
@@ -180,7 +180,7 @@ class ToolServers:
         await asyncio.wait({asyncio.wrap_future(self._over)}, timeout=CLOSE_SECONDS)
 
     def _begin(
-        self, entries: Sequence[Entry], memory: Mapping[str, Sequence[Offer]]
+        self, entries: Sequence[ServerEntry], memory: Mapping[str, Sequence[Offer]]
     ) -> asyncio.AbstractEventLoop:
         """The thread and its loop, on which the first thing is to start these."""
         self._loop = asyncio.new_event_loop()
@@ -202,7 +202,7 @@ class ToolServers:
             loop.close()
             self._over.set_result(None)
 
-    def _start(self, entries: Sequence[Entry], memory: Mapping[str, Sequence[Offer]]) -> None:
+    def _start(self, entries: Sequence[ServerEntry], memory: Mapping[str, Sequence[Offer]]) -> None:
         try:
             self._link = self._load_link()
         except ImportError as error:
@@ -213,7 +213,9 @@ class ToolServers:
             return
         self._arrange(entries, memory)
 
-    def _arrange(self, entries: Sequence[Entry], memory: Mapping[str, Sequence[Offer]]) -> None:
+    def _arrange(
+        self, entries: Sequence[ServerEntry], memory: Mapping[str, Sequence[Offer]]
+    ) -> None:
         """Lets go of servers that are not wanted as they are, and starts those that are missing."""
         if self._link is None:
             return
@@ -236,7 +238,7 @@ class ToolServers:
             self._tell(running.entry, State("starting"))
             self._running[name] = self._run(running.entry, after=running.owner)
 
-    async def _test_here(self, entry: Entry) -> tuple[Sequence[Offered], Sequence[str]]:
+    async def _test_here(self, entry: ServerEntry) -> tuple[Sequence[Offered], Sequence[str]]:
         task = asyncio.current_task()
         if self._link is None or task is None:
             raise Unreachable(_MISSING)
@@ -249,7 +251,7 @@ class ToolServers:
         except TimeoutError as error:
             raise Unreachable(f"it did not answer within {CONNECT_SECONDS:g} seconds") from error
 
-    def _run(self, entry: Entry, *, after: "asyncio.Task[None] | None") -> "_Running":
+    def _run(self, entry: ServerEntry, *, after: "asyncio.Task[None] | None") -> "_Running":
         """Has a server owned, once the one that it takes the place of has ended."""
         server = Server(
             entry,
@@ -269,7 +271,9 @@ class ToolServers:
         owner.add_done_callback(self._owners.discard)
         return _Running(entry, server, owner)
 
-    def _recall(self, entries: Sequence[Entry], memory: Mapping[str, Sequence[Offer]]) -> None:
+    def _recall(
+        self, entries: Sequence[ServerEntry], memory: Mapping[str, Sequence[Offer]]
+    ) -> None:
         """What is offered from now on: of servers that stay what they offer, else what they did."""
         names = {entry.name for entry in entries}
         self._tools = {name: tools for name, tools in self._tools.items() if name in self._running}
@@ -292,11 +296,11 @@ class ToolServers:
             enclosure=self._enclosure,
         )
 
-    def _take(self, entry: Entry, offers: Sequence[Offer]) -> None:
+    def _take(self, entry: ServerEntry, offers: Sequence[Offer]) -> None:
         self._offer(entry, offers)
         remembered.write(self._memory, dict(self._offers))
 
-    def _offer(self, entry: Entry, offers: Sequence[Offer]) -> None:
+    def _offer(self, entry: ServerEntry, offers: Sequence[Offer]) -> None:
         found, problems = usable(entry.name, offers)
         self._offers[entry.name] = (entry, offers)
         self._offered = {**self._offered, entry.name: (found, problems)}
@@ -311,7 +315,7 @@ class ToolServers:
         for hear in self._hearers:
             hear()
 
-    def _tell(self, entry: Entry, state: State) -> None:
+    def _tell(self, entry: ServerEntry, state: State) -> None:
         if entry.name not in self._states:
             return  # it was taken out and is just ending
         errors = file_for(self._logs, entry.name)

@@ -7,7 +7,8 @@ from typing import Any
 
 import pytest
 
-from desktop.tools.mcp.config import Config, Entry, Wish, parse, read
+from desktop.core.tool_servers import ServerEntry, ServerSandbox
+from desktop.tools.mcp.config import Config, parse, read
 
 PLACE = Path("mcp.json")
 
@@ -26,9 +27,9 @@ def test_a_command_and_an_address_are_understood() -> None:
     )
     assert config == Config(
         (
-            Entry("files", command="npx", args=("-y", "x"), env={"A": "1"}, cwd="/tmp"),
-            Entry("web", url="https://x.test/mcp", headers={"X": "y"}),
-            Entry("off", command="a", is_enabled=False),
+            ServerEntry("files", command="npx", args=("-y", "x"), env={"A": "1"}, cwd="/tmp"),
+            ServerEntry("web", url="https://x.test/mcp", headers={"X": "y"}),
+            ServerEntry("off", command="a", is_enabled=False),
         )
     )
 
@@ -86,7 +87,7 @@ def test_a_file_that_is_no_list_of_servers_is_named_and_nothing_stops(data: byte
 
 def test_what_a_later_version_adds_is_left_alone() -> None:
     document = {"version": 9, "inputs": [], "mcpServers": {"a": {"command": "b", "new": {}}}}
-    assert parse(json.dumps(document).encode(), PLACE) == Config((Entry("a", command="b"),))
+    assert parse(json.dumps(document).encode(), PLACE) == Config((ServerEntry("a", command="b"),))
 
 
 def test_no_file_means_no_servers(tmp_path: Path) -> None:
@@ -106,22 +107,22 @@ def test_an_endless_file_is_not_read(tmp_path: Path) -> None:
 
 
 def test_what_may_be_secret_is_in_no_text_about_an_entry() -> None:
-    entry = Entry("a", command="b", env={"K": "hidden"}, headers={"H": "hidden"})
+    entry = ServerEntry("a", command="b", env={"K": "hidden"}, headers={"H": "hidden"})
     assert "hidden" not in repr(entry)
 
 
 @pytest.mark.parametrize(
     ("said", "wish"),
     [
-        (None, Wish()),
-        (False, Wish(is_wanted=False)),
-        (True, Wish(is_asked_for=True)),
-        ({}, Wish(is_asked_for=True)),
-        ({"network": False}, Wish(is_asked_for=True, network=False)),
-        ({"write": ["/srv/x", "~/y"]}, Wish(is_asked_for=True, write=("/srv/x", "~/y"))),
+        (None, ServerSandbox()),
+        (False, ServerSandbox(is_wanted=False)),
+        (True, ServerSandbox(is_asked_for=True)),
+        ({}, ServerSandbox(is_asked_for=True)),
+        ({"network": False}, ServerSandbox(is_asked_for=True, network=False)),
+        ({"write": ["/srv/x", "~/y"]}, ServerSandbox(is_asked_for=True, write=("/srv/x", "~/y"))),
     ],
 )
-def test_an_entry_says_what_its_sandbox_is_like(said: object, wish: Wish) -> None:
+def test_an_entry_says_what_its_sandbox_is_like(said: object, wish: ServerSandbox) -> None:
     document = {"mcpServers": {"a": {"command": "b", "sandbox": said}}}
     (entry,) = parse(json.dumps(document).encode(), PLACE).entries
     assert entry.sandbox == wish
