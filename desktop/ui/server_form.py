@@ -217,8 +217,8 @@ class ServerForm(QDialog):
 
     def _entry(self) -> ServerEntry:
         """Raises ValueError with words where the command can't be taken apart."""
-        is_enabled = self._before is None or self._before.entry.is_enabled
-        name = self._name.text().strip()
+        before = self._before.entry if self._before else ServerEntry("")
+        name, is_enabled = self._name.text().strip(), before.is_enabled
         if self._is_web:
             url, headers = self._url.text().strip(), self._headers.pairs()
             return ServerEntry(name, url=url, headers=headers, is_enabled=is_enabled)
@@ -230,6 +230,7 @@ class ServerForm(QDialog):
             env=self._env.pairs(),
             cwd=self._cwd.text().strip(),
             is_enabled=is_enabled,
+            sandbox=before.sandbox,
         )
 
     def _refresh(self) -> None:

@@ -19,7 +19,7 @@ from PySide6.QtWidgets import (
 from pytestqt.qtbot import QtBot
 
 from desktop.core.errors import ServersFileError
-from desktop.core.tool_servers import ServerEntry, ServerTool, ServerView, Tried
+from desktop.core.tool_servers import ServerEntry, ServerSandbox, ServerTool, ServerView, Tried
 from desktop.ui.tasks import Tasks
 from desktop.ui.theme import LIGHT, Theme
 from desktop.ui.tool_servers_page import ToolServersPage
@@ -314,6 +314,17 @@ def test_a_server_is_tried_before_it_is_kept_and_the_try_can_be_stopped(desk: De
     desk.click("serverFormTest")
     desk.wait(lambda: desk.outcome() == "It failed: it ended with exit code 1.\nno license found")
     desk.now(desk.part("serverForm").reject)
+
+
+def test_an_entry_is_tried_in_the_sandbox_that_it_has(desk: Desk) -> None:
+    entry = replace(FILES.entry, sandbox=ServerSandbox(is_wanted=False))
+    desk.show(replace(FILES, entry=entry))
+    desk.click("serverEdit")
+    desk.click("serverFormTest")
+    desk.wait(lambda: desk.servers.did)
+    assert desk.servers.did[0] == ("test", entry)
+    desk.now(desk.part("serverForm").reject)
+    desk.wait(lambda: desk.servers.did[-1] == ("cancelled",))
 
 
 def test_closing_the_form_ends_a_try(desk: Desk) -> None:
