@@ -91,6 +91,24 @@ def test_u40_a_text_far_above_is_found_marked_and_stepped_through(home: Home, en
         assert person.leave() == 0
 
 
+def test_u40_what_was_found_is_still_marked_after_a_look_elsewhere(
+    home: Home, enter: Enter
+) -> None:
+    with MessagesServer([reply("One pearl."), reply("Two pearls.")]) as server:
+        person = enter(server)
+        person.open_folder(home.workspace)
+        first = person.begin("One?")
+        person.wait(lambda: person.reads("One pearl") and person.idle())
+        find(person, "pearl")
+        person.wait(lambda: count(person) == "1 of 1" and marked(person) == ["pearl"])
+        person.keys("Ctrl+N")
+        person.begin("Two?")
+        person.wait(lambda: person.reads("Two pearls") and person.idle())
+        person.go_to(first)
+        person.wait(lambda: count(person) == "1 of 1" and marked(person) == ["pearl"])
+        assert person.leave() == 0
+
+
 def test_u40_what_is_folded_away_in_a_card_is_unfolded(home: Home, enter: Enter) -> None:
     home.workspace.joinpath("notes.txt").write_text("first\nhidden pearl\nlast\n" * 3)
     call = reply(tool_use("read_file", {"path": "notes.txt"}))

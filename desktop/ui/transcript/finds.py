@@ -13,19 +13,26 @@ MOST = 500  # marks in one piece
 
 
 class Finds:
-    """What is marked; nothing where `text` is empty."""
+    """What is marked; nothing where the text is empty."""
 
     def __init__(self) -> None:
-        self.text = ""
+        self._text = ""
+        self._has_marked = False
+
+    def look_for(self, text: str) -> None:
+        self._text = text
+        self._has_marked = self._has_marked or bool(text)
 
     def mark(self, box: Box) -> None:
-        """Sets the marks of a box that is about to be painted."""
+        """Sets the marks of a box that is about to be painted; nothing to do until one looks."""
+        if not self._has_marked:
+            return
         for piece in box.pieces:
             if isinstance(piece, TextPiece):
-                key = (self.text, piece.document.characterCount())
+                key = (self._text, piece.document.characterCount())
                 if piece.found_key != key:
                     piece.found_key = key
-                    piece.found = self._in(piece.document) if self.text else ()
+                    piece.found = self._in(piece.document) if self._text else ()
 
     def first_y(self, box: Box) -> int | None:
         """Where in a box the text is first seen; None where it is not."""
@@ -37,10 +44,10 @@ class Finds:
 
     def _in(self, document: QTextDocument) -> tuple[tuple[int, int], ...]:
         found: list[tuple[int, int]] = []
-        cursor = document.find(self.text, 0)
+        cursor = document.find(self._text, 0)
         while not cursor.isNull() and len(found) < MOST:
             found.append(_span(cursor))
-            cursor = document.find(self.text, cursor)
+            cursor = document.find(self._text, cursor)
         return tuple(found)
 
 

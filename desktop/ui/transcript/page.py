@@ -61,6 +61,7 @@ class Page:
         thinking_open: bool,
         frame: Callable[[], Frame],
         listener: Listener,
+        finds: Finds,
     ) -> None:
         self.rows = rows
         self._frame = frame
@@ -80,7 +81,7 @@ class Page:
             followed=listener.followed,
             laid_out=listener.laid_out,
         )
-        self.finds = Finds()
+        self._finds = finds
         self._sought: int | None = None
         self.marking = Marking(rows, self.shelf.box, changed=listener.marked)
 
@@ -121,10 +122,10 @@ class Page:
         owner = self.rows.relations().calls.get(call_of(row) or "")
         card = self.rows.place(owner) if owner and not self.rows.takes_space(row) else None
         shown = self.rows.row(card) if card is not None else row
-        found = self.finds.first_y(self.shelf.box(shown))
+        found = self._finds.first_y(self.shelf.box(shown))
         if found is None and self.shelf.fold_of(shown) != "all":
             self.shelf.set_fold(shown.id, "open")
-            found = self.finds.first_y(self.shelf.box(shown))
+            found = self._finds.first_y(self.shelf.box(shown))
         place = self.rows.place(shown.id)
         if place is not None:
             above = (found or 0) - self.frame.height // 3 if found else 0
@@ -263,7 +264,7 @@ class Page:
             try:
                 painter.translate(left, one.y)
                 marked = self.marking.part_of(row, box)
-                self.finds.mark(box)
+                self._finds.mark(box)
                 area = clip.translated(-left, -one.y)
                 box.paint(painter, area, theme, marked, seen_from=max(0, -one.y))
                 if row.id == ringed:

@@ -46,6 +46,7 @@ from desktop.ui.transcript.bar import RowBar
 from desktop.ui.transcript.boxes import Box, Fold, Maker
 from desktop.ui.transcript.clock import FrameClock
 from desktop.ui.transcript.code_piece import Code, CodePiece
+from desktop.ui.transcript.finds import Finds
 from desktop.ui.transcript.frame import Frame, frame_of
 from desktop.ui.transcript.model import TranscriptModel
 from desktop.ui.transcript.overlay import Overlay, Wish, acts_of, overlay_style, ways_of, wish_of
@@ -100,6 +101,7 @@ class TranscriptView(QListView):
         self._thinking_open = False
         self._maker = Maker(theme, PlainRenderer(), self.viewport().update)
         self._page: Page | None = None
+        self._finds = Finds()
         self._current = ""
         self._strokes = Strokes()
         self._clock = FrameClock(theme.motion.frame, self)
@@ -152,6 +154,7 @@ class TranscriptView(QListView):
             thinking_open=self._thinking_open,
             frame=self._frame,
             listener=Listener(self.following_changed.emit, self._show_layout, self._show_marking),
+            finds=self._finds,
         )
 
     def view_state(self) -> ViewState:
@@ -225,8 +228,7 @@ class TranscriptView(QListView):
 
     def show_found(self, text: str) -> None:
         """Marks a text wherever it is seen; an empty one marks nothing."""
-        if self._page is not None:
-            self._page.finds.text = text
+        self._finds.look_for(text)
         self.viewport().update()
 
     def seek(self, seq: int) -> None:
