@@ -14,7 +14,7 @@ import pytest
 from tests import private_session
 from tests.data import make_legacy_database as legacy
 from tests.e2e.nacre import Home
-from tests.effort import examples
+from tests.effort import one_in
 from tests.fakes.messages_api import MessagesServer, reply, text
 
 if sys.platform != "linux":
@@ -51,7 +51,7 @@ def test_k01_a_kill_at_any_point_leaves_each_secret_somewhere_and_finally_none_i
     """PLATFORM §3.3, K01, C01, R15: SIGKILL at each named point against a real gnome-keyring."""
     from tests.e2e.killed_starts import CANARY, POINTS, fingerprint
 
-    step = 2 // min(examples(1), 2)  # all points in a campaign
+    step = one_in(2)
     done = subprocess.run(
         [sys.executable, "-m", "tests.e2e.killed_starts", str(tmp_path), str(step)],
         env={**own_keyring, "PYTHONPATH": os.pathsep.join(sys.path)},
