@@ -25,7 +25,8 @@ from desktop.core.status import TabStatus
 from desktop.feed.hub import Hub
 from desktop.feed.scope import Scope
 from desktop.ui.theme import Theme, theme_for
-from desktop.ui.transcript.boxes import Box, Maker
+from desktop.ui.transcript.box import Box
+from desktop.ui.transcript.boxes import Maker
 from desktop.ui.transcript.highlight import Highlighter
 from desktop.ui.transcript.markdown.grammar import Grammar
 from desktop.ui.transcript.markdown.renderer import MarkdownRenderer

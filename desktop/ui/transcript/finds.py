@@ -6,7 +6,7 @@ text has grown.
 
 from PySide6.QtGui import QTextCursor, QTextDocument
 
-from desktop.ui.transcript.boxes import Box
+from desktop.ui.transcript.box import Box
 from desktop.ui.transcript.pieces import TextPiece
 
 MOST = 500  # marks in one piece

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 
 from desktop.core.groups import Row
-from desktop.ui.transcript.boxes import Box, Spot
+from desktop.ui.transcript.box import Box, Spot
 from desktop.ui.transcript.model import TranscriptModel
 from desktop.ui.transcript.phrases import plain_text
 from desktop.ui.transcript.selection import Place, Selection

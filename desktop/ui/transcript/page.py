@@ -12,7 +12,8 @@ from PySide6.QtGui import QPainter, QPen
 from desktop.core.groups import Row, call_of
 from desktop.ui.theme import Theme
 from desktop.ui.transcript.anchor import Placed
-from desktop.ui.transcript.boxes import Box, Fold, Maker
+from desktop.ui.transcript.box import Box
+from desktop.ui.transcript.boxes import Fold, Maker
 from desktop.ui.transcript.code_piece import Code
 from desktop.ui.transcript.finds import Finds
 from desktop.ui.transcript.frame import Frame

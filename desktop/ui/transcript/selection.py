@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from desktop.ui.transcript.boxes import Box, Spot
+from desktop.ui.transcript.box import Box, Spot
 
 Order = Callable[[str], int | None]
 """Where a row stands now; None when it is not loaded."""

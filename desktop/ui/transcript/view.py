@@ -43,7 +43,8 @@ from desktop.ui.theme import Theme
 from desktop.ui.transcript.acts import Act, Point, answer_text, is_answer, is_prompt
 from desktop.ui.transcript.anchor import Layout
 from desktop.ui.transcript.bar import RowBar
-from desktop.ui.transcript.boxes import Box, Fold, Maker
+from desktop.ui.transcript.box import Box
+from desktop.ui.transcript.boxes import Fold, Maker
 from desktop.ui.transcript.clock import FrameClock
 from desktop.ui.transcript.code_piece import Code, CodePiece
 from desktop.ui.transcript.finds import Finds

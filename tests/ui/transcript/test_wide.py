@@ -10,7 +10,7 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QFileDialog, QMenu
 
 from desktop.core.errors import NacreError
-from desktop.ui.transcript.boxes import Box
+from desktop.ui.transcript.box import Box
 from desktop.ui.transcript.code_piece import CodePiece
 from desktop.ui.transcript.pieces import HitKind, Piece, TextPiece
 from desktop.ui.transcript.saving import save_code, suggestion
