@@ -12,7 +12,7 @@ import os
 import random
 import shutil
 import time
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable, Coroutine, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime
@@ -438,7 +438,6 @@ async def _join(
 ) -> Runtime:
     shipped = await asyncio.to_thread(_read_resources, paths.resources())
     table = ModelTable.from_json(shipped.models)
-    prices = PriceTable.from_json(shipped.models)
     transport = Transport(partial(importlib.import_module, "desktop.wire.sdk"))
     preferred = Preferred(settings.read(await log.catalogue.settings()))
     access = LiveAccess(
@@ -457,20 +456,8 @@ async def _join(
     )
     tools = builtin_tools(sandbox)
     environment = scrubbed_environment(os.environ)
-    tool_servers = ToolServers(
-        configured=folder.tool_servers,
-        memory=folder.offered_tools,
-        logs=folder.logs,
-        environment=environment,
-        version=program_version(),
-        report=report,
-        enclosure=Enclosure(sandbox, folder.tool_server_folders, report),
-    )
-    tariff = Tariff(
-        usage=usage_of,
-        dollars=partial(_dollars, prices),
-        tokens=lambda model, tokens, at: prices.of_tokens(model, tokens, at=at),
-    )
+    tool_servers = _tool_servers(folder, sandbox, environment, report)
+    tariff = _tariff(PriceTable.from_json(shipped.models))
     subagents = Subagents(
         lambda: supervisor,
         listen=lambda listener, tab_id: hub.subscribe(listener, tab_id=tab_id),
@@ -532,6 +519,31 @@ async def _join(
         tariff=tariff,
         notice=notice,
         report=report,
+    )
+
+
+def _tool_servers(
+    folder: DataFolder,
+    sandbox: Sandbox,
+    environment: Mapping[str, str],
+    report: Callable[[str], None],
+) -> ToolServers:
+    return ToolServers(
+        configured=folder.tool_servers,
+        memory=folder.offered_tools,
+        logs=folder.logs,
+        environment=environment,
+        version=program_version(),
+        report=report,
+        enclosure=Enclosure(sandbox, folder.tool_server_folders, report),
+    )
+
+
+def _tariff(prices: PriceTable) -> Tariff:
+    return Tariff(
+        usage=usage_of,
+        dollars=partial(_dollars, prices),
+        tokens=lambda model, tokens, at: prices.of_tokens(model, tokens, at=at),
     )
 
 
