@@ -18,7 +18,7 @@ from desktop.core.chunks import LogChunk, System
 from desktop.core.errors import InBin, NacreError
 from desktop.core.permissions import Answer, PermissionMode
 from desktop.core.protocols import Catalogue, TurnStore
-from desktop.core.records import Snapshot, Tab, Workspace
+from desktop.core.records import Snapshot, Tab, Workspace, family
 from desktop.core.status import QueuedMessage, TabStatus
 
 TITLE_LENGTH = 80
@@ -295,12 +295,7 @@ class Supervisor:
             await _rest(agents)
 
     async def _family(self, tab_id: str) -> tuple[str, ...]:
-        """A conversation and those that its agent began from it."""
-        tabs = (await self._catalogue.view()).tabs
-        found = [tab_id]
-        for one in found:
-            found += [tab.id for tab in tabs if tab.parent_tab_id == one]
-        return tuple(found)
+        return family((await self._catalogue.view()).tabs, tab_id)
 
     async def _inside(self, workspaces: set[int]) -> tuple[str, ...]:
         tabs = (await self._catalogue.view()).tabs

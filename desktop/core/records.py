@@ -1,6 +1,6 @@
 """The catalogue's records and the answers of reads: what stands beside the chunks. Times ms UTC."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -46,6 +46,14 @@ class Tab:
     forked_from: str | None = None
     forked_at_seq: int | None = None
     trashed_at: int | None = None
+
+
+def family(tabs: Sequence[Tab], tab_id: str) -> tuple[str, ...]:
+    """A conversation, and those that its agent began from it, however deep; itself first."""
+    found = [tab_id]
+    for one in found:
+        found += [tab.id for tab in tabs if tab.parent_tab_id == one]
+    return tuple(found)
 
 
 @dataclass(frozen=True, slots=True)

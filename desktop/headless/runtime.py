@@ -34,7 +34,7 @@ from desktop.core.caching import CachePrices, RequestUsage, Ttl
 from desktop.core.confinement import Confinement
 from desktop.core.errors import StoreError
 from desktop.core.protocols import Catalogue, Commands, LogReader, Search
-from desktop.core.records import RequestRecord, Snapshot, Storage, Tab, Workspace
+from desktop.core.records import RequestRecord, Snapshot, Storage, Tab, Workspace, family
 from desktop.core.tool_servers import ToolServerList
 from desktop.core.tools import Scene, Tool
 from desktop.credentials.key_file import KeyFile
@@ -240,11 +240,9 @@ class Runtime:
 
     async def usage_below(self, tab_id: str) -> tuple[RequestUsage, ...]:
         """The requests of all subagents that work or worked below a conversation."""
-        tabs = (await self.catalogue.view()).tabs
-        line, found = [tab_id], list[RequestUsage]()
-        for one in line:
-            line += [tab.id for tab in tabs if tab.parent_tab_id == one]
-        for one in line[1:]:
+        _, *below = family((await self.catalogue.view()).tabs, tab_id)
+        found: list[RequestUsage] = []
+        for one in below:
             found += await self.usage(one)
         return tuple(found)
 
