@@ -79,7 +79,7 @@ class Agent:
             new_id=around.new_id,
             revision=revision,
             loaded=self._count,
-            held_elsewhere=self._tell,
+            held_elsewhere=self.tell,
         )
         self._openings = Openings(
             self._ledger, place=place, around=around, mode=lambda: self._chosen.mode
@@ -109,7 +109,7 @@ class Agent:
             tab_id=place.tab_id,
             workspace_id=place.workspace_id,
             mode=lambda: self._chosen.mode,
-            changed=self._tell,
+            changed=self.tell,
         )
 
     @property
@@ -193,7 +193,7 @@ class Agent:
             self._problem = ""
             if self.is_running:
                 await self._waiting.add(text, attachments)
-                self._tell()
+                self.tell()
                 return
             self._start(await self._submit(text, attachments))
 
@@ -223,7 +223,7 @@ class Agent:
             if self.is_running:
                 raise NacreError("A turn is running in this conversation.")
             turn = self._turn = await self._submit(text, attachments)
-            self._tell()
+            self.tell()
             return turn.id
 
     async def add_system_message(self, text: str, kind: str = "notice") -> None:
@@ -265,7 +265,7 @@ class Agent:
             return
         self._waiting.hold()
         turn.stop()
-        self._tell()
+        self.tell()
         if task is not None:
             await asyncio.wait({task})
 
@@ -278,7 +278,7 @@ class Agent:
         """Takes a queued message back; None when it was sent already (SPEC C06)."""
         async with self._gate:
             message = await self._waiting.take_back(message_id)
-            self._tell()
+            self.tell()
             return message
 
     async def release_queue(self) -> None:
@@ -290,7 +290,7 @@ class Agent:
                 self._start(await self._submit_queue())
                 await self._waiting.read()  # what went out waits no longer
             self._waiting.let_go()
-            self._tell()
+            self.tell()
 
     async def retry(self) -> None:
         """Sends the failed step of the last turn again; nothing to do again: a no-op."""
@@ -362,14 +362,14 @@ class Agent:
             finally:
                 await self._tenure.release()
             self._count()
-            self._tell()
+            self.tell()
 
     def look_at_tools(self) -> None:
         """What tool servers offer has changed."""
         before = self._new_tools
         self._count()
         if self._new_tools != before:
-            self._tell()
+            self.tell()
 
     async def choose(
         self,
@@ -387,7 +387,7 @@ class Agent:
         )
         self._count()
         await self._around.approvals.judge_again(self._place.workspace_id)
-        self._tell()
+        self.tell()
 
     def refresh_due(self) -> Refresh | None:
         """When what lies in the provider's cache wants to be kept there; None for not at all."""
@@ -415,7 +415,7 @@ class Agent:
             async with self._tenure.held():
                 await self._ledger.finish_request(record)
             self._count()
-            self._tell()
+            self.tell()
 
     async def rest(self) -> None:
         """Lets the rows go until they are needed; a no-op for one that is busy (SPEC P12).
@@ -454,7 +454,7 @@ class Agent:
             await self._ledger.flush()
         except StoreError as error:
             self._problem = str(error)  # what is in memory is more than what is on disk
-            self._tell()
+            self.tell()
             return
         await self._tenure.release()
         await self._tenure.reload()
@@ -470,7 +470,7 @@ class Agent:
         rows = self._ledger.rows
         self._last_outcome = repair.outcome_of(rows, repair.last_turn_id(rows))
         self._ways_on = ways.ways_on(rows)
-        self._tell()
+        self.tell()
 
     # Beginning a turn.
 
@@ -523,7 +523,7 @@ class Agent:
             if isinstance(error, StoreError):
                 self._problem = str(error)
             await self._tenure.release()
-            self._tell()
+            self.tell()
             raise
         self._ledger.dangling = ()
         self._lived.add(turn.id)
@@ -551,7 +551,7 @@ class Agent:
         self._turn = turn
         self._task = asyncio.create_task(self._work(turn), name=f"turn {self.tab_id}")
         self._task.add_done_callback(self._over)
-        self._tell()
+        self.tell()
 
     # While a turn runs, and after it.
 
@@ -580,7 +580,7 @@ class Agent:
                     if turn.stopping:
                         following.stop()  # stop was pressed while the queue was on its way
                     self._turn = following
-                    self._tell()
+                    self.tell()
                     return following
             except NacreError as error:
                 self._problem = self._problem or str(error)
@@ -590,7 +590,7 @@ class Agent:
             self._waiting.hold_messages()
             self._turn = None
             self._count()
-            self._tell()
+            self.tell()
             return None
 
     def _goes_on(self, outcome: Outcome, turn: Turn | CompactionJob) -> bool:
@@ -602,7 +602,7 @@ class Agent:
         self._turn = None
         self._waiting.hold_messages()
         await self._tenure.release()
-        self._tell()
+        self.tell()
 
     def _over(self, task: "asyncio.Task[None]") -> None:
         if task.cancelled():
@@ -611,7 +611,7 @@ class Agent:
         if error is not None:
             _log.error("turn task of %s", self.tab_id, exc_info=error)
             self._problem = UNFORESEEN
-            self._tell()
+            self.tell()
 
     async def _drain(self, turn: Turn) -> None:
         """After the results of a step: what was queued meanwhile goes along (SPEC C05)."""
@@ -624,7 +624,7 @@ class Agent:
             )
             await self._ledger.take_queued(turn_id=turn.id, step=turn.step, stamp=turn.stamp)
             await self._waiting.read()
-            self._tell()
+            self.tell()
 
     async def _say(self, lifecycle: str) -> None:
         try:
@@ -637,18 +637,18 @@ class Agent:
     def _show_retry(self, retry: Retry | None) -> None:
         if retry != self._retry:
             self._retry = retry
-            self._tell()
+            self.tell()
 
     def _show_compacting(self, compacting: Compacting | None) -> None:
         if compacting != self._compacting:
             self._compacting = compacting
-            self._tell()
+            self.tell()
 
     def _progressed(self) -> None:
         if self._turn is not None:
             self._problem = self._turn.problem
         self._count()
-        self._tell()
+        self.tell()
 
     def _count(self) -> None:
         info = self._around.model_info(self._chosen.model)
@@ -663,8 +663,5 @@ class Agent:
         self._new_tools = self._late_tools.to_take(self._spent.context, following)
 
     def tell(self) -> None:
-        """Publishes the status anew: something beside this conversation has changed it."""
-        self._tell()
-
-    def _tell(self) -> None:
+        """Publishes the status; also when something beside this conversation has changed it."""
         self._around.publisher.status(self.status)

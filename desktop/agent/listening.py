@@ -53,7 +53,8 @@ async def hasty(ask: Callable[[], Batches], haste: Haste) -> Batches:
                     return
                 if said is not None and said.done():
                     break
-                batch = [_counted(event, tries) for event in batch]
+                if tries:
+                    batch = [_counted(event, tries) for event in batch]
                 last = batch[-1] if batch else None
                 waits = last if isinstance(last, RetryScheduled) else None
                 yield batch
