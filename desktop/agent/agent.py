@@ -617,7 +617,7 @@ class Agent:
         """After the results of a step: what was queued meanwhile goes along (SPEC C05)."""
         async with self._gate:
             await self._waiting.read()
-            if not self._waiting.may_go:
+            if not self._waiting.may_go or self._openings.waits_for_server(turn.id):
                 return
             await self._ledger.append(
                 await self._openings.news(turn.id, turn.stamp, step=turn.step)

@@ -12,7 +12,7 @@ from desktop.agent.branching import PlaceGone, Resend
 from desktop.agent.ledger import Ledger
 from desktop.agent.surroundings import Place, Surroundings
 from desktop.core.chunks import Json, LogChunk, NewChunk, Stamp, System, Text
-from desktop.core.conversation import prompt_of, split_dangling, tools_of
+from desktop.core.conversation import open_server_calls, prompt_of, split_dangling, tools_of
 from desktop.core.permissions import PermissionMode
 
 
@@ -148,8 +148,20 @@ class Openings:
             id=self._around.new_id(), turn_id=turn_id, role="system", data=data, step=step
         )
 
+    def waits_for_server(self, turn_id: str) -> bool:
+        """Whether the provider is to go on with a call of its own before anything is said: until
+        then it takes nothing but results (API V21)."""
+        return bool(open_server_calls(repair.turn_rows(self._ledger.rows, turn_id)))
+
     async def _fresh(self, turn_id: str, stamp: Stamp) -> list[NewChunk]:
-        return [*self._retraction(), *await self.news(turn_id, stamp)]
+        return [*self._retraction(), *self._left_waiting(), *await self.news(turn_id, stamp)]
+
+    def _left_waiting(self) -> list[NewChunk]:
+        """Takes back what the provider was about to do by itself when the last turn ended: behind
+        another text it can't go back any more (API V21, F-W07)."""
+        turn_id = repair.last_turn_id(self._ledger.rows)
+        calls = open_server_calls(repair.turn_rows(self._ledger.rows, turn_id))
+        return [self.system(turn_id, _retracted(calls))] if calls else []
 
     def _retraction(self) -> list[NewChunk]:
         """Takes the unanswered texts back, and ends their turn if nobody did (SPEC S03)."""

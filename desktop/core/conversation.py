@@ -8,7 +8,16 @@ from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, cast
 
-from desktop.core.chunks import LogChunk, Payload, System, Text, ToolCall, ToolResult
+from desktop.core.chunks import (
+    Json,
+    LogChunk,
+    Opaque,
+    Payload,
+    System,
+    Text,
+    ToolCall,
+    ToolResult,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,6 +47,30 @@ def retracted_ids(chunks: Iterable[LogChunk]) -> frozenset[str]:
         if isinstance(chunk.data, System) and chunk.data.kind == "retracted":
             found.update(_texts(chunk.data.fields.get("chunkIds")))
     return frozenset(found)
+
+
+def is_server_call(block: Json) -> bool:
+    """A call that the provider itself runs (server_tool_use, mcp_tool_use)."""
+    return str(block.get("type", "")).endswith("_tool_use")
+
+
+def is_server_result(block: Json) -> bool:
+    return str(block.get("type", "")).endswith("_tool_result") and "tool_use_id" in block
+
+
+def open_server_calls(chunks: Iterable[LogChunk]) -> list[str]:
+    """Ids of the rows with calls of the provider's own that have no result."""
+    rows = list(chunks)
+    gone = retracted_ids(rows)
+    blocks = [
+        (row.id, row.data.block)
+        for row in rows
+        if isinstance(row.data, Opaque) and row.id not in gone
+    ]
+    answered = {block["tool_use_id"] for _, block in blocks if is_server_result(block)}
+    return [
+        id_ for id_, block in blocks if is_server_call(block) and block.get("id") not in answered
+    ]
 
 
 def is_answer(chunk: LogChunk, gone: Collection[str]) -> bool:

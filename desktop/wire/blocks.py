@@ -114,15 +114,6 @@ def replayed(row: LogChunk, to: Stamp) -> Block | None:
     return dict(data.block)
 
 
-def is_server_call(block: Block) -> bool:
-    """A call that the provider itself runs (server_tool_use, mcp_tool_use)."""
-    return str(block.get("type", "")).endswith("_tool_use")
-
-
-def is_server_result(block: Block) -> bool:
-    return str(block.get("type", "")).endswith("_tool_result") and "tool_use_id" in block
-
-
 def is_thinking(block: Block) -> bool:
     return block.get("type") in ("thinking", "redacted_thinking")
 

@@ -19,7 +19,7 @@ from desktop.core.chunks import (
     ToolCall,
     ToolResult,
 )
-from desktop.core.conversation import is_new_tools
+from desktop.core.conversation import is_new_tools, is_server_call, is_server_result
 from desktop.wire import blocks
 from desktop.wire.blocks import Block
 from desktop.wire.showing import Showing
@@ -136,7 +136,7 @@ def final_count(exchanges: Sequence[Exchange]) -> int:
         if any(not call.answered for call in one.calls):
             break
         has_server_blocks |= any(
-            blocks.is_server_call(block) or blocks.is_server_result(block) for block in one.said
+            is_server_call(block) or is_server_result(block) for block in one.said
         )
         is_closed = bool(one.added) if has_server_blocks else bool(one.calls or one.added)
         may_wait = has_server_blocks and bool(one.calls)
@@ -148,8 +148,8 @@ def final_count(exchanges: Sequence[Exchange]) -> int:
 def _surely_sent(block: Block) -> bool:
     """Whether a block of an answer is sent whatever comes after it: thinking may come to stand
     last, and a call of the provider's own may never get its result."""
-    may_go = blocks.is_thinking(block) or blocks.is_server_call(block)
-    return not (may_go or blocks.is_server_result(block))
+    may_go = blocks.is_thinking(block) or is_server_call(block)
+    return not (may_go or is_server_result(block))
 
 
 def _put(messages: list[Message], role: str, content: list[Block]) -> None:
@@ -232,13 +232,13 @@ def _settle_server_calls(exchanges: Sequence[Exchange], *, resumed: bool) -> Non
         may_wait = following is None and not exchange.added and (resumed or bool(exchange.calls))
         kept: list[Block] = []
         for place, block in enumerate(exchange.said):
-            if blocks.is_server_call(block):
+            if is_server_call(block):
                 later = exchange.said[place + 1 :] + (following or [] if exchange.calls else [])
                 id_ = str(block.get("id"))
                 if not may_wait and not _has_result(id_, later):
                     continue
                 open_calls.add(id_)
-            elif blocks.is_server_result(block):
+            elif is_server_result(block):
                 if block["tool_use_id"] not in open_calls:
                     continue
                 open_calls.discard(block["tool_use_id"])
@@ -248,4 +248,4 @@ def _settle_server_calls(exchanges: Sequence[Exchange], *, resumed: bool) -> Non
 
 
 def _has_result(call_id: str, later: Sequence[Block]) -> bool:
-    return any(blocks.is_server_result(b) and b["tool_use_id"] == call_id for b in later)
+    return any(is_server_result(b) and b["tool_use_id"] == call_id for b in later)

@@ -251,6 +251,17 @@ SLOW = [HealthCheck.too_slow, HealthCheck.data_too_large]
 @settings(max_examples=examples(60), suppress_health_check=SLOW, report_multiple_bugs=False)
 @given(st.lists(ANSWERS, max_size=10), DEED_LISTS, st.sampled_from([0, 0, 50]))
 @example([Answer(("boom",), "", "", 0)], [(1, "send"), (40, "send")], 0)  # Stop as a call seals
+@example(  # a message behind a call of the provider's own that was stopped
+    [
+        Answer(("blank",) * 7),
+        Answer(("blank", "malformed"), "pause_turn"),
+        Answer(()),
+        Answer((), fault="overloaded"),
+        *[Answer(())] * 6,
+    ],
+    [(15, "send"), *[(0, "send")] * 4, (0, "edit")],
+    0,
+)
 def test_u21_u22_any_life_gives_requests_that_are_taken_and_extend_each_other(
     answers: list[Answer], deeds: Deeds, compact_at: int
 ) -> None:
