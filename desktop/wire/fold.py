@@ -112,7 +112,8 @@ def messages_of(
     _settle_server_calls(exchanges, resumed=resumed)
     messages: list[Message] = [] if before is None else [before]
     for at, exchange in enumerate(exchanges):
-        said = _sendable(exchange.said, continued=resumed and at == len(exchanges) - 1)
+        is_open = resumed and at == len(exchanges) - 1 and not (exchange.calls or exchange.added)
+        said = _sendable(exchange.said, continued=is_open)
         if said and not messages:
             _put(messages, "user", [blocks.text_block(NO_BEGINNING)])
         _put(messages, "assistant", said)
@@ -224,10 +225,13 @@ def _settle_server_calls(exchanges: Sequence[Exchange], *, resumed: bool) -> Non
     """Leaves out calls of the provider's own tools that never got a result, and lone results.
 
     A call may wait while the turn is continued, or while only results of our calls stand between it
-    and the provider's next words (API V21, F-W07).
+    and the provider's next words (API V21, F-W07). What was thought behind a call that is left out
+    goes with it: it is bound to the bytes that were before it (API V34).
     """
     open_calls: set[str] = set()
+    is_unbound = False
     for at, exchange in enumerate(exchanges):
+        has_lost = False
         following = exchanges[at + 1].said if at + 1 < len(exchanges) else None
         may_wait = following is None and not exchange.added and (resumed or bool(exchange.calls))
         kept: list[Block] = []
@@ -236,15 +240,19 @@ def _settle_server_calls(exchanges: Sequence[Exchange], *, resumed: bool) -> Non
                 later = exchange.said[place + 1 :] + (following or [] if exchange.calls else [])
                 id_ = str(block.get("id"))
                 if not may_wait and not _has_result(id_, later):
+                    has_lost = is_unbound = True
                     continue
                 open_calls.add(id_)
             elif is_server_result(block):
                 if block["tool_use_id"] not in open_calls:
                     continue
                 open_calls.discard(block["tool_use_id"])
+            elif is_unbound and blocks.is_thinking(block):
+                continue
             kept.append(block)
         exchange.said = kept
         open_calls = open_calls if exchange.calls else set()
+        is_unbound = has_lost and bool(exchange.calls)
 
 
 def _has_result(call_id: str, later: Sequence[Block]) -> bool:

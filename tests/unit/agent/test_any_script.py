@@ -262,6 +262,7 @@ SLOW = [HealthCheck.too_slow, HealthCheck.data_too_large]
     [(15, "send"), *[(0, "send")] * 4, (0, "edit")],
     0,
 )
+@example([Answer(("boom", "redacted")), Answer((), "pause_turn")], [], 0)  # nothing said, go on
 def test_u21_u22_any_life_gives_requests_that_are_taken_and_extend_each_other(
     answers: list[Answer], deeds: Deeds, compact_at: int
 ) -> None:

@@ -438,6 +438,32 @@ def test_f_w07_a_pause_is_continued_as_one_message_and_left_out_when_it_was_stop
     assert_extends(paused, body)
 
 
+def test_what_was_thought_behind_a_call_that_never_got_its_result_goes_with_it():
+    """API V34: it is bound to the call's bytes; what was thought before it stays."""
+    log = Log()
+    log.user("Search")
+    log.thinks("first")
+    log.add("assistant", Opaque({"type": "server_tool_use", "id": "s", "name": "x", "input": {}}))
+    log.thinks("behind")
+    log.calls("c")
+    log.result("c")
+    log.step = 1
+    log.thinks("of the next step, which had the waiting call before it")
+    log.says("Nothing came.")
+    log.turn = "t2"
+    log.user("Go on")
+    log.thinks("of the turn after it")
+    log.says("Yes.")
+    log.user("Thanks")
+    thoughts = [
+        block["thinking"]
+        for role, content in said(log.body())
+        for block in content
+        if role == "assistant" and block["type"] == "thinking"
+    ]
+    assert thoughts == ["first", "of the turn after it"]
+
+
 def test_a_block_of_the_provider_itself_goes_to_nobody_else():
     log = Log()
     log.user("Search")
