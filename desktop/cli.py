@@ -9,6 +9,7 @@ import sys
 from collections.abc import Sequence
 
 from desktop.core.errors import NacreError
+from desktop.core.loading import at_rest
 from desktop.core.records import MOST_ROWS, Cursor
 from desktop.diagnostics import program_version
 
@@ -34,8 +35,8 @@ def _run(arguments: argparse.Namespace) -> int:
 
         return run_window(data_dir, selftest=arguments.selftest_window)
     if arguments.command in ("tabs", "show", "search"):
-        from desktop.headless import looking
-
+        with at_rest():
+            from desktop.headless import looking
         if arguments.command == "tabs":
             return looking.tabs(data_dir, of=arguments.shelf, as_json=arguments.json)
         if arguments.command == "search":
@@ -47,17 +48,17 @@ def _run(arguments: argparse.Namespace) -> int:
         piece = None if whole else looking.Piece(limit or looking.PAGE, after, before)
         return looking.show(data_dir, arguments.tab, as_json=arguments.json, piece=piece)
     if arguments.command == "import-records":
-        from desktop.headless.importing import import_records
-
+        with at_rest():
+            from desktop.headless.importing import import_records
         return import_records(data_dir, arguments.folder, as_json=arguments.json)
     if arguments.command in ("backup", "restore"):
-        from desktop.headless import keeping
-
+        with at_rest():
+            from desktop.headless import keeping
         if arguments.command == "backup":
             return keeping.make_backup(data_dir, arguments.file, as_json=arguments.json)
         return keeping.restore(data_dir, arguments.file, as_json=arguments.json)
-    from desktop.headless import commands
-
+    with at_rest():
+        from desktop.headless import commands
     if arguments.command == "run":
         return commands.run(
             data_dir,

@@ -21,6 +21,7 @@ from PySide6.QtWidgets import QApplication
 
 from desktop.app import selftest as selftests
 from desktop.core.errors import NacreError
+from desktop.core.loading import at_rest
 from desktop.paths import DataFolder
 from desktop.settings import FONT_SCALE, REDUCED_MOTION, THEME
 from desktop.ui.main_window import MainWindow
@@ -120,7 +121,6 @@ class Program:
         for notice in self._notices:
             self._window.stand(notice, notice)
         make_layers = await asyncio.to_thread(_import_layers)
-        gc.freeze()
         self._layers = make_layers(
             self._folder,
             tasks=self._tasks,
@@ -266,6 +266,7 @@ def _settle(future: asyncio.Future[None]) -> None:
 
 def _import_layers() -> type[Layers]:
     """On a thread: half a second and more."""
-    from desktop.app.layers import Layers
+    with at_rest():
+        from desktop.app.layers import Layers
 
     return Layers

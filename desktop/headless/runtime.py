@@ -18,6 +18,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from functools import partial
 from pathlib import Path
+from types import ModuleType
 from typing import Any, cast
 
 from desktop import paths, settings
@@ -33,6 +34,7 @@ from desktop.core.backups import BackupNotes
 from desktop.core.caching import CachePrices, RequestUsage, Ttl
 from desktop.core.confinement import Confinement
 from desktop.core.errors import StoreError
+from desktop.core.loading import at_rest
 from desktop.core.protocols import Catalogue, Commands, LogReader, Search
 from desktop.core.records import RequestRecord, Snapshot, Storage, Tab, Workspace, family
 from desktop.core.tool_servers import ToolServerList
@@ -436,7 +438,7 @@ async def _join(
 ) -> Runtime:
     shipped = await asyncio.to_thread(_read_resources, paths.resources())
     table = ModelTable.from_json(shipped.models)
-    transport = Transport(partial(importlib.import_module, "desktop.wire.sdk"))
+    transport = Transport(_load_sdk)
     preferred = Preferred(settings.read(await log.catalogue.settings()))
     access = LiveAccess(
         environment=os.environ,
@@ -561,6 +563,11 @@ class _Shipped:
     models: Any
     prompt: str
     tour: tuple[str, ...]
+
+
+def _load_sdk() -> ModuleType:
+    with at_rest():
+        return importlib.import_module("desktop.wire.sdk")
 
 
 def _read_resources(folder: Path) -> _Shipped:
