@@ -13,7 +13,7 @@ import pytest
 from tests.e2e.nacre import Home, kill
 from tests.fakes.messages_api import MessagesServer, reply, tool_use
 
-RUNS = 16
+RUNS = 10
 COMMANDS = ("echo one", "sleep 600", "echo three", "sleep 601", "sleep 602")
 
 
