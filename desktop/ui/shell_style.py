@@ -62,6 +62,13 @@ QLineEdit {{ background: {colours.surface}; border: {line};
 #serverFormCommand:focus, #textBoxText:focus {{
   border: {measures.focus_ring}px solid {colours.accent}; }}
 QLineEdit:focus {{ border: {measures.focus_ring}px solid {colours.accent}; }}
+QTreeView {{ background: {colours.surface}; border: {line};
+  border-radius: {measures.radius}px; }}
+QTreeView::item {{ padding: {theme.space_4}px; border: none; }}
+QTreeView::item:selected {{ background: {colours.selection}; color: {colours.text}; }}
+QHeaderView {{ background: transparent; }}
+QHeaderView::section {{ background: {colours.raised}; color: {colours.muted}; border: none;
+  border-bottom: {line}; padding: {theme.space_4}px; }}
 QDialogButtonBox {{ dialogbuttonbox-buttons-have-icons: 0; }}
 QSplitter::handle {{ background: {colours.border}; }}
 QSplitter::handle:horizontal {{ width: {measures.hairline}px; }}

@@ -10,7 +10,6 @@ from pathlib import Path
 from PySide6.QtCore import QDateTime, QEvent, Qt
 from PySide6.QtGui import QHideEvent, QShowEvent
 from PySide6.QtWidgets import (
-    QAbstractItemView,
     QFormLayout,
     QHBoxLayout,
     QHeaderView,
@@ -34,6 +33,7 @@ from desktop.ui.doors import StorageDoors
 from desktop.ui.restore_box import RestoreBox
 from desktop.ui.storage_jobs import Kind
 from desktop.ui.storage_model import ENTRIES, SIZE, TITLE, StorageModel
+from desktop.ui.tables import plain_table
 from desktop.ui.tasks import Tasks
 from desktop.ui.theme import Theme
 from desktop.ui.words import day_and_time, size
@@ -180,26 +180,16 @@ class StoragePage(QWidget):
         return tuple(values)
 
     def _make_table(self) -> QTreeView:
-        table = QTreeView(self)
-        table.setObjectName("storageTable")
-        table.setAccessibleName(self.tr("Conversations by size, the largest first"))
-        table.setModel(self._model)
-        table.setRootIsDecorated(False)
-        table.setUniformRowHeights(True)
-        table.setAllColumnsShowFocus(True)
+        told = self.tr("Conversations by size, the largest first")
+        table = plain_table(self, "storageTable", self._model, told=told, lines=ROWS_SEEN + 1)
         table.setTextElideMode(Qt.TextElideMode.ElideMiddle)
-        table.setEditTriggers(QAbstractItemView.EditTrigger.NoEditTriggers)
-        table.setTabKeyNavigation(False)
         header = table.header()
         header.setStretchLastSection(False)
-        header.setSectionsClickable(False)
         header.setSectionResizeMode(TITLE, QHeaderView.ResizeMode.Stretch)
         metrics = table.fontMetrics()
         for column, widest in ((ENTRIES, "9,999,999"), (SIZE, "9,999.9 MB")):
             header.setSectionResizeMode(column, QHeaderView.ResizeMode.Fixed)
             header.resizeSection(column, metrics.horizontalAdvance(widest) + self._theme.space_24)
-        line = metrics.lineSpacing() + self._theme.space_4
-        table.setMinimumHeight(line * (ROWS_SEEN + 1))
         table.hide()
         return table
 

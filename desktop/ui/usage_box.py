@@ -4,7 +4,6 @@ from collections.abc import Awaitable, Callable, Sequence
 
 from PySide6.QtCore import QModelIndex, Qt
 from PySide6.QtWidgets import (
-    QAbstractItemView,
     QDialog,
     QDialogButtonBox,
     QHeaderView,
@@ -18,6 +17,7 @@ from desktop.core.caching import RequestUsage
 from desktop.core.errors import NacreError
 from desktop.ui import usage_words, words
 from desktop.ui.controls import text_label
+from desktop.ui.tables import plain_table
 from desktop.ui.tasks import Tasks
 from desktop.ui.theme import Theme
 from desktop.ui.usage_model import ANEW, COLUMNS, MODEL, WHEN, UsageModel
@@ -112,9 +112,9 @@ class UsageBox(QDialog):
         column.addWidget(self._why)
         column.addWidget(buttons)
         width = sum(self._table.header().sectionSize(at) for at in range(COLUMNS))
-        self.resize(
-            width + 2 * theme.space_24 + theme.measures.scroll_bar, self.sizeHint().height()
-        )
+        width += 2 * theme.space_24 + theme.measures.scroll_bar
+        around = self.parentWidget()
+        self.resize(min(width, around.width()) if around else width, self.sizeHint().height())
 
     def _label(self, name: str, text: str) -> QLabel:
         label = text_label(self, name, text, narrows=False)
@@ -122,23 +122,14 @@ class UsageBox(QDialog):
         return label
 
     def _make_table(self, theme: Theme) -> QTreeView:
-        table = QTreeView(self)
-        table.setObjectName("usageTable")
-        table.setAccessibleName(self.tr("Requests, the newest first"))
-        table.setModel(self._model)
-        table.setRootIsDecorated(False)
-        table.setUniformRowHeights(True)
-        table.setAllColumnsShowFocus(True)
-        table.setEditTriggers(QAbstractItemView.EditTrigger.NoEditTriggers)
-        table.setTabKeyNavigation(False)
+        told = self.tr("Requests, the newest first")
+        table = plain_table(self, "usageTable", self._model, told=told, lines=ROWS)
         header = table.header()
-        header.setSectionsClickable(False)
         metrics = table.fontMetrics()
         for column in range(COLUMNS):
             header.setSectionResizeMode(column, QHeaderView.ResizeMode.Interactive)
             widest = _WIDEST.get(column, _NUMBER)
             header.resizeSection(column, metrics.horizontalAdvance(widest) + theme.space_24)
-        table.setMinimumHeight(metrics.lineSpacing() * ROWS)
         return table
 
 
