@@ -8,12 +8,13 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Literal, Protocol
 
-from desktop.core.chunks import NewChunk, Role, Stamp, Type
+from desktop.core.chunks import Json, NewChunk, Role, Stamp, Type
 from desktop.core.conversation import LoadedSession
 from desktop.core.permissions import Answer, PermissionMode, Rule
 from desktop.core.records import (
     Branch,
     CatalogueView,
+    Draft,
     FoundRows,
     Page,
     Project,
@@ -262,9 +263,15 @@ class Catalogue(Protocol):
         """None takes the row away."""
         ...
 
-    async def draft(self, tab_id: str) -> str: ...
+    async def draft(self, tab_id: str) -> Draft: ...
 
-    async def save_draft(self, tab_id: str, text: str) -> None: ...
+    async def save_draft(self, tab_id: str, text: str, *, caret: int = 0) -> None:
+        """What is attached stays as it was saved."""
+        ...
+
+    async def save_attachments(self, tab_id: str, attachments: Sequence[Json]) -> None:
+        """What the draft has attached now, bytes and all; its text stays as it was saved."""
+        ...
 
 
 class Publisher(Protocol):

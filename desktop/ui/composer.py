@@ -24,6 +24,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from desktop.core.records import Draft
 from desktop.settings import PERMISSION_MODE
 from desktop.ui import words
 from desktop.ui.attachments import Attachments, given_by
@@ -170,12 +171,27 @@ class Composer(QFrame):
         cursor.insertText(text)
         self.field.moveCursor(cursor.MoveOperation.End)
 
-    def refill(self, text: str, attachments: Sequence[Mapping[str, Any]]) -> None:
-        """Puts another message into the field, with its attachments."""
+    def draft(self) -> Draft:
+        """All that is being written, and the place in it."""
+        caret = self.field.textCursor().position()
+        return Draft(self.text(), caret, tuple(self.attachments()))
+
+    def refill(
+        self, text: str, attachments: Sequence[Mapping[str, Any]], *, caret: int | None = None
+    ) -> None:
+        """Puts another message into the field, with its attachments; the caret at its end."""
         self.attached.clear()
         self.set_text(text)
         for one in attachments:
             self.add(dict(one))
+        if caret is not None:
+            self.set_caret(caret)
+
+    def set_caret(self, caret: int) -> None:
+        """The caret at a place in the text, or at its end where there is none."""
+        cursor = self.field.textCursor()
+        cursor.setPosition(min(caret, self.field.document().characterCount() - 1))
+        self.field.setTextCursor(cursor)
 
     def show_editing(self, editing: bool) -> None:
         """While an earlier message is edited the button sends that, whatever runs."""
@@ -338,7 +354,8 @@ class Composer(QFrame):
         self._stop.clicked.connect(self.stop_wanted)
         self._attach.clicked.connect(lambda: self.attach_wanted.emit(None))
         self.field.given.connect(self.attach_wanted)
-        self.attached.changed.connect(self._refresh)
+        self.field.cursorPositionChanged.connect(self._drafted)
+        self.attached.changed.connect(self._changed)
         self._model.activated.connect(lambda _: self.model_chosen.emit(self._model.currentData()))
         self._effort.activated.connect(
             lambda _: self.effort_chosen.emit(self._effort.currentData())
@@ -354,8 +371,13 @@ class Composer(QFrame):
         self.send_wanted.emit(text, self.attachments())
 
     def _changed(self) -> None:
-        self._draft.start()
+        self._drafted()
         self._refresh()
+
+    def _drafted(self) -> None:
+        """What is written is kept soon, also of one who never pauses."""
+        if not self._draft.isActive():
+            self._draft.start()
 
     def _refresh(self) -> None:
         filled = bool(self.attached.entries) or not self.field.document().isEmpty()

@@ -23,6 +23,7 @@ from desktop.ui.banner import Banner
 from desktop.ui.branching import Branching
 from desktop.ui.composer import Composer
 from desktop.ui.doors import Doors
+from desktop.ui.drafting import Drafting
 from desktop.ui.find_bar import FindBar
 from desktop.ui.finding import Finding
 from desktop.ui.notice_bar import NoticeBar
@@ -97,6 +98,13 @@ class ConversationPage(QWidget):
             pane=pane,
             composer=self.composer,
             bar=self.edit_bar,
+        )
+        self.drafting = Drafting(
+            tab_id,
+            catalogue=doors.catalogue,
+            tasks=tasks,
+            composer=self.composer,
+            draft=lambda: self.branching.draft,
         )
         self._build(theme)
         self._wire()
@@ -195,12 +203,11 @@ class ConversationPage(QWidget):
 
     def save_draft(self) -> None:
         """Keeps what is being written, in a task."""
-        # The text as it is now: the page may be gone when the task runs.
-        self._tasks.start(self._keep(self.branching.draft), "save draft")
+        self.drafting.save()
 
     async def keep_draft(self) -> None:
         """Keeps what is being written; raises StoreError when it can't be kept."""
-        await self._keep(self.branching.draft)
+        await self.drafting.keep()
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         """Esc stops wherever on the page the focus is; the field has its say first."""
@@ -252,15 +259,10 @@ class ConversationPage(QWidget):
     def _take_tools(self) -> None:
         self._tasks.start(self._doors.commands.take_tools(self.tab_id), "take the new tools")
 
-    async def _keep(self, draft: str) -> None:
-        await self._doors.catalogue.save_draft(self.tab_id, draft)
-
     async def _open(self) -> None:
-        draft = await self._doors.catalogue.draft(self.tab_id)
+        await self.drafting.bring_back(lambda: self._is_gone)
         if self._is_gone:
             return
-        if draft and not self.composer.text():
-            self.composer.set_text(draft)
         self.status(await self._doors.commands.open(self.tab_id))
         page = await self._doors.reader.page(self.tab_id, limit=64)
         for row in page.rows:
@@ -307,7 +309,7 @@ class ConversationPage(QWidget):
                 self.composer.clear()
             self.save_draft()
             return
-        if self.composer.text() == text:
+        if self.composer.text() == text and self.composer.attachments() == attachments:
             self.composer.clear()
             self.save_draft()
         self.pane.follow()

@@ -26,7 +26,7 @@ from desktop.core.conversation import LoadedSession
 from desktop.core.errors import StoreError, UnknownConversation, UnknownFolder
 from desktop.core.permissions import Rule
 from desktop.core.protocols import Catalogue, LogReader, TurnStore
-from desktop.core.records import Page, Receipt, RequestRecord, Snapshot
+from desktop.core.records import Draft, Page, Receipt, RequestRecord, Snapshot
 from desktop.core.status import QueuedMessage
 from desktop.store.jsonl import FSJSONLStore
 from desktop.store.jsonl_pages import FSJSONLPages
@@ -394,12 +394,33 @@ def test_rules_settings_and_drafts_are_kept_and_taken_away(log: AnyLog, tab: str
     run(catalogue.save_setting("gone", "x"))
     run(catalogue.save_setting("gone", None))
     assert run(catalogue.settings()) == {"theme": "light"}
-    assert run(catalogue.draft(tab)) == ""
+    assert run(catalogue.draft(tab)) == Draft()
     run(catalogue.save_draft(tab, "half a thou"))
-    run(catalogue.save_draft(tab, "half a thought"))
-    assert run(catalogue.draft(tab)) == "half a thought"
+    run(catalogue.save_draft(tab, "half a thought", caret=4))
+    assert run(catalogue.draft(tab)) == Draft("half a thought", 4)
     run(catalogue.save_draft(tab, ""))
-    assert run(catalogue.draft(tab)) == ""
+    assert run(catalogue.draft(tab)) == Draft()
+
+
+def test_u14_a_draft_keeps_what_is_attached_whatever_becomes_of_its_text(
+    log: AnyLog, tab: str
+) -> None:
+    catalogue = log.catalogue
+    picture = {
+        "kind": "image",
+        "sha256": "0" * 64,
+        "mediaType": "image/png",
+        "content": b"\x89PNG",
+        "original": {"mediaType": "image/bmp", "content": b"BM"},
+    }
+    attached = ({"name": "a", "text": "odd \ud800\r\n\x00 end", "size": 17}, picture)
+    run(catalogue.save_attachments(tab, attached))
+    run(catalogue.save_draft(tab, "look", caret=2))
+    assert run(catalogue.draft(tab)) == Draft("look", 2, attached)
+    run(catalogue.save_draft(tab, ""))
+    assert run(catalogue.draft(tab)) == Draft("", 0, attached)
+    run(catalogue.save_attachments(tab, ()))
+    assert run(catalogue.draft(tab)) == Draft()
 
 
 def test_the_lease_is_renewed_by_its_holder(store: TurnStore) -> None:

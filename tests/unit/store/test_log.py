@@ -105,7 +105,7 @@ def test_any_text_is_stored_and_read_back(log: Log, tab: str, tmp_path: Path) ->
     assert run(store.queued())[0].text == odd
     assert run(log.catalogue.rename_tab(tab, odd)).title == "a�b�c"
     run(log.catalogue.save_draft(tab, odd))
-    assert run(log.catalogue.draft(tab)) == "a�b�c"
+    assert run(log.catalogue.draft(tab)).text == "a�b�c"
     run(log.catalogue.save_setting("k", odd))
     assert run(log.catalogue.settings()) == {"k": "a�b�c"}
     with _plain(tmp_path) as plain:
