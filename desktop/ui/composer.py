@@ -27,9 +27,12 @@ from PySide6.QtWidgets import (
 from desktop.core.records import Draft
 from desktop.settings import PERMISSION_MODE
 from desktop.ui import words
+from desktop.ui.attached_text import with_text
 from desktop.ui.attachments import Attachments, given_by
 from desktop.ui.context_ring import ContextRing
+from desktop.ui.estimate import Estimate
 from desktop.ui.key_line import KeyLine
+from desktop.ui.plain_text import text_of
 from desktop.ui.quiet_combo import QuietCombo
 from desktop.ui.theme import Theme
 
@@ -162,7 +165,7 @@ class Composer(QFrame):
     # -- what is ------------------------------------------------------------------------------
 
     def text(self) -> str:
-        return self.field.toPlainText()
+        return text_of(self.field.document())
 
     def set_text(self, text: str) -> None:
         """Puts a text into the field as if typed (it can be undone)."""
@@ -208,8 +211,7 @@ class Composer(QFrame):
 
     def attach(self, name: str, text: str) -> None:
         """Adds a text as an attachment; it is sent byte for byte."""
-        data = text.encode("utf-8", "replace")
-        self.add({"name": name, "mediaType": "text/plain", "text": text, "size": len(data)})
+        self.add(with_text({"name": name, "mediaType": "text/plain", "text": ""}, text))
 
     def add(self, attachment: dict[str, Any]) -> None:
         """Adds an attachment as a row of the log has it, or with the bytes to be kept."""
@@ -312,6 +314,7 @@ class Composer(QFrame):
         for index, mode in enumerate(_MODES):
             self._mode.setItemData(index, help_of[mode], Qt.ItemDataRole.ToolTipRole)
         self._effort.hide()
+        self._estimate = Estimate(self.field, self)
         self._ring = ContextRing(theme, self)
         self._cost = QLabel(self)
         self._cost.setObjectName("costLabel")
@@ -331,7 +334,7 @@ class Composer(QFrame):
         for widget in (self._attach, self._model, self._effort, self._mode):
             row.addWidget(widget)
         row.addStretch(1)
-        for widget in (self._ring, self._cost, holder):
+        for widget in (self._estimate, self._ring, self._cost, holder):
             row.addWidget(widget)
         column.addLayout(row)
 
@@ -348,7 +351,9 @@ class Composer(QFrame):
         self.field.stop_wanted.connect(self.stop_wanted)
         self.field.recalled.connect(self.recall_wanted)
         self.field.mode_cycled.connect(self._cycle_mode)
-        self.field.long_paste.connect(lambda text: self.attach(self.tr("Pasted text"), text))
+        self.field.long_paste.connect(
+            lambda text: self.attach(self.attached.free_name(self.tr("Pasted text")), text)
+        )
         self.field.document().documentLayout().documentSizeChanged.connect(lambda _: self._fit())
         self._send.clicked.connect(self._submit)
         self._stop.clicked.connect(self.stop_wanted)
@@ -356,6 +361,7 @@ class Composer(QFrame):
         self.field.given.connect(self.attach_wanted)
         self.field.cursorPositionChanged.connect(self._drafted)
         self.attached.changed.connect(self._changed)
+        self.attached.changed.connect(lambda: self._estimate.show_attached(self.attached.entries))
         self._model.activated.connect(lambda _: self.model_chosen.emit(self._model.currentData()))
         self._effort.activated.connect(
             lambda _: self.effort_chosen.emit(self._effort.currentData())
