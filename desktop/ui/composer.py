@@ -6,7 +6,7 @@ an attachment, so that the field stays quick (SPEC U07). Knows nothing of agents
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from PySide6.QtCore import QMimeData, Qt, QTimer, Signal
@@ -43,6 +43,16 @@ if TYPE_CHECKING:
 
 LONG_PASTE = 64 * 1024
 _MODES: tuple[PermissionMode, ...] = ("read-only", "ask", "accept-edits", "auto")
+_OF_A_METHOD = frozenset(
+    (
+        Qt.Key.Key_Return,
+        Qt.Key.Key_Enter,
+        Qt.Key.Key_Escape,
+        Qt.Key.Key_Tab,
+        Qt.Key.Key_Up,
+        Qt.Key.Key_Down,
+    )
+)
 _EFFORT_WORDS = {
     "": "Usual effort",
     "low": "Low effort",
@@ -60,11 +70,10 @@ _MODE_WORDS = {
 
 
 class MessageField(QPlainTextEdit):
-    """The text field itself. `submitted` on the send key, `recalled` on ↑ in the empty field,
-    `given` for files or a picture that were pasted or dropped."""
+    """The text field itself. `submitted` on the send key, `given` for files or a picture that were
+    pasted or dropped."""
 
     submitted = Signal()
-    recalled = Signal()
     mode_cycled = Signal()
     stop_wanted = Signal()
     long_paste = Signal(str)
@@ -81,6 +90,11 @@ class MessageField(QPlainTextEdit):
         self.send_with_ctrl = False
         self._composing = False
 
+    @property
+    def is_composing(self) -> bool:
+        """Whether an input method has the keys."""
+        return self._composing
+
     def inputMethodEvent(self, event: QInputMethodEvent) -> None:
         self._composing = bool(event.preeditString())
         super().inputMethodEvent(event)
@@ -93,10 +107,12 @@ class MessageField(QPlainTextEdit):
         return True
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        if self._composing:
-            super().keyPressEvent(event)
-            return
         key, modifiers = event.key(), event.modifiers()
+        if self._composing:
+            # What a method did not take of these was still meant for it (SPEC U38).
+            if key not in _OF_A_METHOD:
+                super().keyPressEvent(event)
+            return
         shift = bool(modifiers & Qt.KeyboardModifier.ShiftModifier)
         ctrl = bool(modifiers & Qt.KeyboardModifier.ControlModifier)
         if key in (Qt.Key.Key_Return, Qt.Key.Key_Enter):
@@ -107,8 +123,6 @@ class MessageField(QPlainTextEdit):
                 self.ensureCursorVisible()
         elif key == Qt.Key.Key_Escape and not modifiers:
             self.stop_wanted.emit()
-        elif key == Qt.Key.Key_Up and self.document().isEmpty():
-            self.recalled.emit()
         else:
             super().keyPressEvent(event)
 
@@ -140,7 +154,6 @@ class Composer(QFrame):
     send_wanted = Signal(str, list)
     stop_wanted = Signal()
     attach_wanted = Signal(object)
-    recall_wanted = Signal()
     model_chosen = Signal(str)
     effort_chosen = Signal(str)
     mode_chosen = Signal(str)
@@ -154,6 +167,8 @@ class Composer(QFrame):
         self._models: tuple[ModelInfo, ...] = ()
         self._ready = False
         self._key_line: KeyLine | None = None
+        # Whether a text was a command, which is carried out then and not sent.
+        self.interpret: Callable[[str], bool] = lambda _: False
         self.field = MessageField(self)
         self.attached = Attachments(theme, self)
         self._build(theme)
@@ -163,6 +178,10 @@ class Composer(QFrame):
         self._fit()
 
     # -- what is ------------------------------------------------------------------------------
+
+    @property
+    def theme(self) -> Theme:
+        return self._theme
 
     def text(self) -> str:
         return text_of(self.field.document())
@@ -272,6 +291,17 @@ class Composer(QFrame):
             self._mode.currentData() or "ask",
         )
 
+    def choices(self, name: str) -> list[tuple[str, str]]:
+        """What can be chosen as `model`, `effort` or `mode`: values and their words."""
+        combo = self._combos[name]
+        return [(str(combo.itemData(at)), combo.itemText(at)) for at in range(combo.count())]
+
+    def choose(self, name: str, value: str) -> None:
+        """Chooses a value of `choices` as if by the mouse."""
+        combo = self._combos[name]
+        combo.show_index(combo.findData(value))
+        combo.activated.emit(combo.currentIndex())
+
     def set_theme(self, theme: Theme) -> None:
         self._theme = theme
         for part in (self._model, self._effort, self._mode, self._ring):
@@ -308,6 +338,7 @@ class Composer(QFrame):
         self._model = self._combo(self.tr("Model"), "modelChoice")
         self._effort = self._combo(self.tr("Effort"), "effortChoice")
         self._mode = self._combo(self.tr("Permissions"), "modeChoice")
+        self._combos = {"model": self._model, "effort": self._effort, "mode": self._mode}
         for mode in _MODES:
             self._mode.addItem(self.tr(_MODE_WORDS[mode]), mode)
         help_of = {choice.value: choice.label for choice in PERMISSION_MODE.choices}
@@ -349,7 +380,6 @@ class Composer(QFrame):
         self.field.textChanged.connect(self._changed)
         self.field.submitted.connect(self._submit)
         self.field.stop_wanted.connect(self.stop_wanted)
-        self.field.recalled.connect(self.recall_wanted)
         self.field.mode_cycled.connect(self._cycle_mode)
         self.field.long_paste.connect(
             lambda text: self.attach(self.attached.free_name(self.tr("Pasted text")), text)
@@ -372,6 +402,8 @@ class Composer(QFrame):
 
     def _submit(self) -> None:
         text = self.text()
+        if not self._editing and self.interpret(text):
+            return
         if not self._send.isEnabled() or not (text.strip() or self.attached.entries):
             return
         self.send_wanted.emit(text, self.attachments())

@@ -11,7 +11,6 @@ from PySide6.QtCore import Qt, QTimer, Signal
 from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
 
-from desktop.core.chunks import LogChunk, Text
 from desktop.core.errors import NacreError
 from desktop.core.model import ModelInfo
 from desktop.core.permissions import Answer
@@ -21,6 +20,7 @@ from desktop.core.status import TabStatus, Way
 from desktop.ui.activity import ActivityLine
 from desktop.ui.banner import Banner
 from desktop.ui.branching import Branching
+from desktop.ui.completion import plugging
 from desktop.ui.composer import Composer
 from desktop.ui.doors import Doors
 from desktop.ui.drafting import Drafting
@@ -29,6 +29,7 @@ from desktop.ui.finding import Finding
 from desktop.ui.notice_bar import NoticeBar
 from desktop.ui.permission_bar import PermissionBar
 from desktop.ui.queue_bar import QueueBar
+from desktop.ui.recalling import Recalling
 from desktop.ui.resend_line import ResendLine
 from desktop.ui.tasks import Tasks
 from desktop.ui.theme import Theme
@@ -65,7 +66,6 @@ class ConversationPage(QWidget):
         self._tasks = tasks
         self._doors = doors
         self._sending = False
-        self._last_prompt = ""
         self._dangling_shown = ""
         self._problem = ""
         self._is_gone = False
@@ -106,6 +106,10 @@ class ConversationPage(QWidget):
             composer=self.composer,
             draft=lambda: self.branching.draft,
         )
+        self.recalling = Recalling(tab_id, self.composer, reader=doors.reader, tasks=tasks)
+        self.commanding = plugging.for_conversation(
+            tab_id, self.composer, self.find_bar, doors=doors, tasks=tasks
+        )
         self._build(theme)
         self._wire()
         self._status = TabStatus(tab_id)
@@ -120,9 +124,8 @@ class ConversationPage(QWidget):
     # -- heard from the feed ------------------------------------------------------------------
 
     def receipt(self, receipt: Receipt) -> None:
-        """Remembers the last prompt, for ↑ in the empty field."""
-        for chunk in receipt.chunks:
-            self._remember(chunk)
+        """What was said is heard for ↑ in the empty field."""
+        self.recalling.hear(receipt)
 
     def live(self, tab_id: str, op: BlockOp) -> None:
         """The transcript's own scope hears these."""
@@ -264,10 +267,6 @@ class ConversationPage(QWidget):
         if self._is_gone:
             return
         self.status(await self._doors.commands.open(self.tab_id))
-        page = await self._doors.reader.page(self.tab_id, limit=64)
-        for row in page.rows:
-            if isinstance(row, LogChunk):
-                self._remember(row)
 
     def _ask_again(self) -> None:
         self._tasks.start(self._ask_again_now(), f"look again at {self.tab_id}")
@@ -337,14 +336,6 @@ class ConversationPage(QWidget):
     def _choose(self, **choice: Any) -> None:
         self._tasks.start(self._doors.commands.choose(self.tab_id, **choice), "choose")
 
-    def _recall(self) -> None:
-        if self._last_prompt:
-            self.composer.set_text(self._last_prompt)
-
-    def _remember(self, chunk: LogChunk) -> None:
-        if chunk.role == "user" and isinstance(chunk.data, Text):
-            self._last_prompt = chunk.data.text
-
     def refresh_ready(self) -> None:
         """Whether a message could go out now, and why not."""
         access = self._doors.access.state()
@@ -406,7 +397,6 @@ class ConversationPage(QWidget):
         self.composer.stop_wanted.connect(self.escape)
         self.archived_bar.acted.connect(self.unarchive_wanted)
         self.tools_line.acted.connect(self._take_tools)
-        self.composer.recall_wanted.connect(self._recall)
         self.composer.attach_wanted.connect(self.attach_wanted)
         self.composer.draft_changed.connect(self.save_draft)
         self.composer.model_chosen.connect(lambda model: self._choose(model=model))

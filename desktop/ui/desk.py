@@ -12,6 +12,7 @@ from PySide6.QtWidgets import QInputDialog, QWidget
 
 from desktop.core.records import CatalogueView, Tab
 from desktop.ui import asking, attaching, compacting
+from desktop.ui.completion import plugging
 from desktop.ui.composer import Composer
 from desktop.ui.conversation_area import ConversationArea
 from desktop.ui.doors import Doors
@@ -52,6 +53,9 @@ class Desk(QObject):
         self.putting_away = PuttingAway(doors, area=area, tasks=tasks, theme=theme, window=window)
         self.putting_away.look_wanted.connect(self.open_tab)
         self.loaded.connect(self.putting_away.show)
+        plugging.for_new_page(area.new_page, doors=doors, tasks=tasks).action_wanted.connect(
+            area.action_wanted
+        )
         self._held = 0
         area.moved.connect(self._move_to)
         area.forked.connect(self._show_fork)

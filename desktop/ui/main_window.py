@@ -356,6 +356,7 @@ class MainWindow(QMainWindow):
         self._list.stop_wanted.connect(desk.stop)
         self._list.stop_all_wanted.connect(desk.stop_all)
         self.area.open_wanted.connect(desk.open_tab)
+        self.area.action_wanted.connect(lambda name: self._actions[name].trigger())
         self._wire_putting_away(desk.putting_away)
         self.sidebar.folder_wanted.connect(desk.open_folder)
         self.area.closed.connect(desk.close_tab)

@@ -112,15 +112,6 @@ def test_shift_tab_goes_through_the_permission_modes(composer: Composer, qtbot: 
     assert chosen == ["accept-edits"]
 
 
-def test_up_in_an_empty_field_asks_for_the_last_prompt(composer: Composer, qtbot: QtBot) -> None:
-    recalled: list[bool] = []
-    composer.recall_wanted.connect(lambda: recalled.append(True))
-    qtbot.keyClick(composer.field, Qt.Key.Key_Up)
-    qtbot.keyClicks(composer.field, "x")
-    qtbot.keyClick(composer.field, Qt.Key.Key_Up)
-    assert recalled == [True]
-
-
 def test_c27_an_unknown_model_of_a_conversation_can_still_be_shown(composer: Composer) -> None:
     composer.show_models((ModelInfo("m-1", "Model One", efforts=("low", "high")),))
     composer.show_choice("m-1", "high", "auto")
