@@ -64,6 +64,11 @@ class TurnStore(SessionStore, Protocol):
         """Takes a message back; None when it was already sent (a no-op, SPEC C06)."""
         ...
 
+    async def change_queued(self, message: QueuedMessage) -> bool:
+        """Another text and other attachments for a message that waits, in its place; whether it
+        still does."""
+        ...
+
     async def take_queued(self, *, turn_id: str, step: int, stamp: Stamp) -> Receipt | None:
         """Moves the whole queue into the log as user texts, in one transaction; None if empty.
 
@@ -320,6 +325,22 @@ class Commands(Protocol):
         ...
 
     async def cancel_queued(self, tab_id: str, message_id: str) -> QueuedMessage | None: ...
+
+    async def edit_queued(self, tab_id: str, message_id: str) -> QueuedMessage | None:
+        """The message, and the queue is kept back until `put_queued`; None when it was sent."""
+        ...
+
+    async def put_queued(
+        self,
+        tab_id: str,
+        message_id: str,
+        text: str | None = None,
+        attachments: Sequence[Mapping[str, object]] = (),
+    ) -> bool:
+        """Ends an edit: the message is another in its place, or as it was (None), and the queue
+        goes as it would have gone. Whether the message still waited. Raises as `send`.
+        """
+        ...
 
     async def release_queue(self, tab_id: str) -> None:
         """Sends a held queue as a new turn."""

@@ -311,7 +311,7 @@ class Contents:
                 self.revision += 1
             case QueuedMessage():
                 if record.id not in self.ids:
-                    self.queue.setdefault(record.id, record)
+                    self.queue[record.id] = record
             case Cancelled():
                 self.queue.pop(record.message_id, None)
             case Taken():

@@ -36,11 +36,12 @@ class Editing:
 class Branching(QObject):
     """`moved(tab_id, ViewState)`: that conversation takes this one's place, at that place in it.
     `forked(tab_id)`: it stands beside. `working(bool)` around what makes a fork.
-    `editing_changed` when an edit begins or ends."""
+    `edit_begins` before the field is another's, `editing_changed` when an edit begins or ends."""
 
     moved = Signal(str, object)
     forked = Signal(str)
     working = Signal(bool)
+    edit_begins = Signal()
     editing_changed = Signal()
 
     def __init__(
@@ -99,6 +100,7 @@ class Branching(QObject):
         """Opens the message in the field. What stood there comes back at the end."""
         if not isinstance(prompt.data, Text):
             return
+        self.edit_begins.emit()
         composer = self._composer
         self._editing = Editing(prompt, self.draft)
         composer.refill(prompt.data.text, prompt.data.attachments)

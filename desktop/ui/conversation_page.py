@@ -29,6 +29,7 @@ from desktop.ui.finding import Finding
 from desktop.ui.notice_bar import NoticeBar
 from desktop.ui.permission_bar import PermissionBar
 from desktop.ui.queue_bar import QueueBar
+from desktop.ui.queue_editing import QueueEditing
 from desktop.ui.recalling import Recalling
 from desktop.ui.resend_line import ResendLine
 from desktop.ui.tasks import Tasks
@@ -99,12 +100,23 @@ class ConversationPage(QWidget):
             composer=self.composer,
             bar=self.edit_bar,
         )
+        self.queue_edit_bar = NoticeBar(
+            theme, name="queueEditBar", act=self.tr("Cancel"), closable=False, parent=self
+        )
+        self.queue_editing = QueueEditing(
+            tab_id,
+            commands=doors.commands,
+            tasks=tasks,
+            composer=self.composer,
+            queue_bar=self.queue_bar,
+            bar=self.queue_edit_bar,
+        )
         self.drafting = Drafting(
             tab_id,
             catalogue=doors.catalogue,
             tasks=tasks,
             composer=self.composer,
-            draft=lambda: self.branching.draft,
+            draft=lambda: self.queue_editing.before or self.branching.draft,
         )
         self.recalling = Recalling(tab_id, self.composer, reader=doors.reader, tasks=tasks)
         self.commanding = plugging.for_conversation(
@@ -199,6 +211,7 @@ class ConversationPage(QWidget):
         """Ends everything of the page; the conversation itself goes on."""
         self._is_gone = True
         self.finding.close()
+        self.queue_editing.close()
         self.branching.close()
         self._unsubscribe()
         self._look_again.stop()
@@ -223,6 +236,8 @@ class ConversationPage(QWidget):
         """Esc: out of an edit; where none is, the turn stops."""
         if self.branching.editing:
             self.branching.cancel()
+        elif self.queue_editing.before is not None:
+            self.queue_editing.cancel()
         else:
             self.stop()
 
@@ -284,9 +299,13 @@ class ConversationPage(QWidget):
     async def _send_now(self, text: str, attachments: list[dict[str, Any]]) -> None:
         """The field is emptied only once the message is durable; otherwise it keeps the text."""
         editing = self.branching.editing
+        changing = self.queue_editing.before is not None and not editing
         try:
             if editing:
                 await self.branching.send_edit(text, attachments)
+            elif changing:
+                self.banner.say(await self.queue_editing.put(text, attachments))
+                return
             else:
                 await self._doors.commands.send(self.tab_id, text, attachments)
         except NacreError as error:
@@ -319,19 +338,6 @@ class ConversationPage(QWidget):
 
     def _try_now(self) -> None:
         self._tasks.start(self._doors.commands.try_now(self.tab_id), f"try now {self.tab_id}")
-
-    def _take_back(self, message_id: str) -> None:
-        self._tasks.start(self._take_back_now(message_id), "take back")
-
-    async def _take_back_now(self, message_id: str) -> None:
-        message = await self._doors.commands.cancel_queued(self.tab_id, message_id)
-        if message is not None:
-            written = self.composer.text()
-            self.composer.set_text(
-                f"{written}\n{message.text}".strip() if written else message.text
-            )
-            for one in message.attachments:
-                self.composer.add(dict(one))
 
     def _choose(self, **choice: Any) -> None:
         self._tasks.start(self._doors.commands.choose(self.tab_id, **choice), "choose")
@@ -383,6 +389,7 @@ class ConversationPage(QWidget):
             self.archived_bar,
             self.tools_line,
             self.edit_bar,
+            self.queue_edit_bar,
             self.composer,
             self.resend_line,
         ):
@@ -411,12 +418,9 @@ class ConversationPage(QWidget):
         self.pane.failed.connect(self.banner.say)
         self.permission_bar.answered.connect(self._answer)
         self.permission_bar.guard_over.connect(self._offer_focus)
-        self.queue_bar.taken_back.connect(self._take_back)
-        self.queue_bar.released.connect(
-            lambda: self._tasks.start(
-                self._doors.commands.release_queue(self.tab_id), "release queue"
-            )
-        )
+        self.queue_bar.edit_wanted.connect(self.branching.cancel)
+        self.queue_bar.edit_wanted.connect(self.queue_editing.edit)
+        self.branching.edit_begins.connect(self.queue_editing.cancel)
 
     def _open_asking(self) -> None:
         if self._status.asking:

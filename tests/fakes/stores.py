@@ -184,6 +184,15 @@ class MemorySession:
                 return message
         return None
 
+    async def change_queued(self, message: QueuedMessage) -> bool:
+        self._log.writing()
+        queue = self._log.find(self._tab_id).queue
+        for at, one in enumerate(queue):
+            if one.id == message.id:
+                queue[at] = message
+                return True
+        return False
+
     async def take_queued(self, *, turn_id: str, step: int, stamp: Stamp) -> Receipt | None:
         self._log.writing()
         queue = self._log.find(self._tab_id).queue

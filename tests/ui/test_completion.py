@@ -251,6 +251,7 @@ def test_the_list_keeps_above_the_field_and_tells_what_is_on(desk: Desk) -> None
     found = desk.window.findChild(QListWidget, "completionList")
     assert found is not None
     frame = found.parentWidget()
+    assert frame is not None
     assert frame.geometry().bottom() < desk.composer.geometry().top()
     assert frame.accessibleDescription() == "src/app.py, 1 of 2"
     assert desk.field.hasFocus() or not desk.window.isActiveWindow()

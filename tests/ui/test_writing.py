@@ -1,4 +1,4 @@
-"""Writing in the whole program: files, commands, and what is kept of a message that was not sent."""
+"""Writing in the whole program: files, commands, and what is kept of an unsent message."""
 
 from pathlib import Path
 

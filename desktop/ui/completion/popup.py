@@ -91,11 +91,10 @@ class Popup(QFrame):
         self._tell()
 
     def _place(self, over: QWidget) -> None:
-        parent = self.parentWidget()
         rows = min(len(self._choices), ROWS)
         around = self._theme.space_4 + self._theme.measures.hairline
         height = rows * self._line.height + 2 * around
-        corner = over.mapTo(parent, QPoint(0, 0))
+        corner = over.mapTo(self.window(), QPoint(0, 0))
         top = corner.y() - height - self._theme.space_4
         if top < 0:
             top = corner.y() + over.height() + self._theme.space_4

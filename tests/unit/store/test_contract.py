@@ -218,6 +218,27 @@ def test_a_request_is_kept_and_moves_the_revision(store: TurnStore) -> None:
     assert ended.requests == (done,)
 
 
+def test_c05_a_waiting_message_is_changed_in_its_place_and_one_that_went_is_not(
+    store: TurnStore,
+) -> None:
+    for n in range(3):
+        run(store.enqueue(QueuedMessage(f"m{n}", store.session_id, f"text {n}", n)))
+    changed = QueuedMessage("m1", store.session_id, "another", 1, ({"name": "a", "text": "b"},))
+    assert run(store.change_queued(changed))
+    assert [one.text for one in run(store.queued())] == ["text 0", "another", "text 2"]
+    assert run(store.queued())[1] == changed
+    assert run(store.cancel_queued("m2")) is not None
+    assert not run(store.change_queued(replace(changed, id="m2")))
+    receipt = run(store.take_queued(turn_id="t", step=0, stamp=STAMP))
+    assert receipt is not None
+    assert [one.data for one in receipt.chunks] == [
+        Text("text 0"),
+        Text("another", attachments=changed.attachments),
+    ]
+    assert not run(store.change_queued(changed))
+    assert run(store.queued()) == ()
+
+
 def test_the_queue_keeps_its_order_and_goes_out_once(store: TurnStore) -> None:
     """C05, C06."""
     attachments = ({"name": "a.png", "mediaType": "image/png", "sha256": "0" * 64, "size": 3},)
