@@ -75,12 +75,11 @@ class Completing(QObject):
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
         match event:
             case QKeyEvent() if event.type() == QEvent.Type.KeyPress:
-                if self._field.is_composing:
-                    return False
                 if self.is_open and self._key(event):
                     return True
                 self._is_typing = bool(event.text())
             case QInputMethodEvent():
+                # A list that is closed has no keys, so that the method has them all (SPEC U38).
                 self._is_typing = bool(event.commitString())
                 if event.preeditString():
                     self.close()

@@ -202,6 +202,25 @@ async def test_C06_an_edit_does_not_release_what_a_stop_held(tmp_path: Path) -> 
 
 
 @played
+async def test_FX07_a_turn_that_fails_during_an_edit_holds_the_queue_beyond_it(
+    tmp_path: Path,
+) -> None:
+    gate = Gate()
+    stage = Stage(tmp_path, ScriptedModel([[gate, *fails("rate_limit", "Too many requests.")]]))
+    await stage.tab()
+    await stage.send("First")
+    await gate.reached()
+    await stage.send("Second")
+    (second,) = stage.supervisor.status(stage.tab_id).queue
+    await stage.supervisor.edit_queued(stage.tab_id, second.id)
+    gate.open()
+    await stage.idle()
+    assert await stage.supervisor.put_queued(stage.tab_id, second.id, "Another")
+    status = stage.supervisor.status(stage.tab_id)
+    assert (status.phase, status.held) == ("idle", True)
+
+
+@played
 async def test_C06_a_message_that_went_out_is_not_changed(tmp_path: Path) -> None:
     gate, later = Gate(), Gate()
     stage = Stage(tmp_path, ScriptedModel([[gate, *says("One.")], [later, *says("Two.")]]))
