@@ -21,9 +21,17 @@ LONGEST_LINE = 100_000
 def can_be_opened(attachment: Json) -> bool:
     """Whether it is a text, and no line of it is too long for a field."""
     text = attachment.get("text")
-    if not isinstance(text, str):
-        return False
-    return len(text) <= LONGEST_LINE or max(map(len, text.splitlines())) <= LONGEST_LINE
+    return isinstance(text, str) and not _has_long_line(text)
+
+
+def _has_long_line(text: str) -> bool:
+    """A line that is too long lies over one of these places, so that few are looked at."""
+    for at in range(0, len(text), LONGEST_LINE):
+        end = text.find("\n", at)
+        begin = text.rfind("\n", 0, at) + 1
+        if (end if end >= 0 else len(text)) - begin > LONGEST_LINE:
+            return True
+    return False
 
 
 def with_text(attachment: Json, text: str) -> dict[str, Any]:
@@ -32,8 +40,12 @@ def with_text(attachment: Json, text: str) -> dict[str, Any]:
     ends = before.count("\n")
     if ends and before.count("\r\n") == ends:
         text = text.replace("\n", "\r\n")
-    size = len(text.encode("utf-8", "surrogatepass"))
-    return {**attachment, "text": text, "size": size}
+    return {**attachment, "text": text, "size": size_of(text)}
+
+
+def size_of(text: str) -> int:
+    """Its bytes, without making them where each letter is one."""
+    return len(text) if text.isascii() else len(text.encode("utf-8", "surrogatepass"))
 
 
 class AttachedText(QDialog):

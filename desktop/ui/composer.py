@@ -1,7 +1,6 @@
 """Where the person writes, and everything about sending beside it (LOOK.md "The window").
 
-Enter sends unless an input method is composing; Shift+Enter breaks the line. A large paste becomes
-an attachment, so that the field stays quick (SPEC U07). Knows nothing of agents: it emits signals.
+A large paste becomes an attachment (SPEC U07). Knows nothing of agents: it emits signals.
 """
 
 from __future__ import annotations
@@ -9,13 +8,12 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from PySide6.QtCore import QMimeData, Qt, QTimer, Signal
-from PySide6.QtGui import QInputMethodEvent, QKeyEvent, QResizeEvent
+from PySide6.QtCore import Qt, QTimer, Signal
+from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import (
     QFrame,
     QHBoxLayout,
     QLabel,
-    QPlainTextEdit,
     QPushButton,
     QSizePolicy,
     QStackedLayout,
@@ -28,10 +26,11 @@ from desktop.core.records import Draft
 from desktop.settings import PERMISSION_MODE
 from desktop.ui import words
 from desktop.ui.attached_text import with_text
-from desktop.ui.attachments import Attachments, given_by
+from desktop.ui.attachments import Attachments
 from desktop.ui.context_ring import ContextRing
 from desktop.ui.estimate import Estimate
 from desktop.ui.key_line import KeyLine
+from desktop.ui.message_field import MessageField
 from desktop.ui.plain_text import text_of
 from desktop.ui.quiet_combo import QuietCombo
 from desktop.ui.theme import Theme
@@ -41,18 +40,7 @@ if TYPE_CHECKING:
     from desktop.core.model import ModelInfo, Spent
     from desktop.core.permissions import PermissionMode
 
-LONG_PASTE = 64 * 1024
 _MODES: tuple[PermissionMode, ...] = ("read-only", "ask", "accept-edits", "auto")
-_OF_A_METHOD = frozenset(
-    (
-        Qt.Key.Key_Return,
-        Qt.Key.Key_Enter,
-        Qt.Key.Key_Escape,
-        Qt.Key.Key_Tab,
-        Qt.Key.Key_Up,
-        Qt.Key.Key_Down,
-    )
-)
 _EFFORT_WORDS = {
     "": "Usual effort",
     "low": "Low effort",
@@ -67,81 +55,6 @@ _MODE_WORDS = {
     "accept-edits": "Accept edits",
     "auto": "Don't ask",
 }
-
-
-class MessageField(QPlainTextEdit):
-    """The text field itself. `submitted` on the send key, `given` for files or a picture that were
-    pasted or dropped."""
-
-    submitted = Signal()
-    mode_cycled = Signal()
-    stop_wanted = Signal()
-    long_paste = Signal(str)
-    given = Signal(object)
-
-    def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
-        self.setObjectName("composer")
-        self.setAccessibleName(self.tr("Message"))
-        self.setPlaceholderText(self.tr("Write to the agent"))
-        self.setTabChangesFocus(True)
-        self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
-        self.setFrameShape(QFrame.Shape.NoFrame)
-        self.send_with_ctrl = False
-        self._composing = False
-
-    @property
-    def is_composing(self) -> bool:
-        """Whether an input method has the keys."""
-        return self._composing
-
-    def inputMethodEvent(self, event: QInputMethodEvent) -> None:
-        self._composing = bool(event.preeditString())
-        super().inputMethodEvent(event)
-
-    def focusNextPrevChild(self, next: bool) -> bool:
-        """Shift+Tab changes the permission mode; F6 leads out of the field (LOOK.md)."""
-        if next:
-            return super().focusNextPrevChild(next)
-        self.mode_cycled.emit()
-        return True
-
-    def keyPressEvent(self, event: QKeyEvent) -> None:
-        key, modifiers = event.key(), event.modifiers()
-        if self._composing:
-            # What a method did not take of these was still meant for it (SPEC U38).
-            if key not in _OF_A_METHOD:
-                super().keyPressEvent(event)
-            return
-        shift = bool(modifiers & Qt.KeyboardModifier.ShiftModifier)
-        ctrl = bool(modifiers & Qt.KeyboardModifier.ControlModifier)
-        if key in (Qt.Key.Key_Return, Qt.Key.Key_Enter):
-            if self._sends(shift=shift, ctrl=ctrl):
-                self.submitted.emit()
-            else:
-                self.insertPlainText("\n")
-                self.ensureCursorVisible()
-        elif key == Qt.Key.Key_Escape and not modifiers:
-            self.stop_wanted.emit()
-        else:
-            super().keyPressEvent(event)
-
-    def canInsertFromMimeData(self, source: QMimeData) -> bool:
-        return given_by(source) is not None or super().canInsertFromMimeData(source)
-
-    def insertFromMimeData(self, source: QMimeData) -> None:
-        given = given_by(source)
-        if given is not None:
-            self.given.emit(given)
-            return
-        text = source.text() if source.hasText() else ""
-        if len(text) >= LONG_PASTE:
-            self.long_paste.emit(text)
-            return
-        super().insertFromMimeData(source)
-
-    def _sends(self, *, shift: bool, ctrl: bool) -> bool:
-        return ctrl and not shift if self.send_with_ctrl else not shift and not ctrl
 
 
 class Composer(QFrame):

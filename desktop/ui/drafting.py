@@ -48,6 +48,8 @@ class Drafting:
         if not written and kept.text:
             composer.set_text(kept.text)
             composer.set_caret(kept.caret)
+            # What was written in another life is where this one begins.
+            composer.field.document().clearUndoRedoStacks()
         elif kept.text and kept.text != written:
             composer.set_text(f"{kept.text}\n{written}")
         for one, picture in zip(kept.attachments, pictures, strict=True):

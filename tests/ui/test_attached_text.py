@@ -11,7 +11,8 @@ from pytestqt.qtbot import QtBot
 from desktop.ui import words
 from desktop.ui.attached_text import LONGEST_LINE, AttachedText, can_be_opened, with_text
 from desktop.ui.attachments import AttachmentChip
-from desktop.ui.composer import LONG_PASTE, Composer
+from desktop.ui.composer import Composer
+from desktop.ui.message_field import LONG_PASTE
 from desktop.ui.plain_text import PIECE
 from desktop.ui.theme import LIGHT, Theme
 from tests.ui.conftest import until
@@ -106,6 +107,11 @@ def test_a_line_that_would_freeze_the_window_is_not_opened(composer: Composer) -
     assert "too long to be shown" in composer.attached.complaint
     assert can_be_opened({"text": "z\n" * LONGEST_LINE})
     assert not can_be_opened({"kind": "image"})
+    short, long = "z" * LONGEST_LINE, "z" * (LONGEST_LINE + 1)
+    for before in ("", "z\n", "z" * (LONGEST_LINE - 1) + "\n", f"{short}\n{short}\n"):
+        assert can_be_opened({"text": f"{before}{short}\nz"})
+        assert not can_be_opened({"text": f"{before}{long}"})
+        assert not can_be_opened({"text": f"{before}{long}\nz"})
 
 
 def test_two_pastes_can_be_told_apart(composer: Composer) -> None:

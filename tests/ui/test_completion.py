@@ -61,6 +61,13 @@ class Desk:
     def type(self, text: str) -> None:
         self.now(lambda: self._qtbot.keyClicks(self.field, text))
 
+    def hit(self, what: str | Qt.Key) -> None:
+        """At once, inside of `now`."""
+        if isinstance(what, str):
+            self._qtbot.keyClicks(self.field, what)
+        else:
+            self._qtbot.keyClick(self.field, what)
+
     def press(self, *keys: Qt.Key) -> None:
         self.now(lambda: [self._qtbot.keyClick(self.field, key) for key in keys])
 
@@ -165,6 +172,32 @@ def test_u38_nothing_is_offered_or_chosen_while_an_input_method_composes(desk: D
     desk.completing.forget()
     desk.compose("", "日本")
     assert desk.offered() == ["日本.md"]
+
+
+def test_what_was_offered_for_fewer_letters_is_not_put_in(desk: Desk) -> None:
+    """The names are sorted on a thread: a quick Enter may come before the answer."""
+    desk.type("@app")
+
+    def quickly() -> None:
+        desk.hit("zz")
+        desk.hit(Qt.Key.Key_Return)
+
+    desk.now(quickly)
+    assert desk.text == "@appzz"
+    assert desk.offered() == []
+    assert desk.done == []
+
+
+def test_the_list_stands_while_one_goes_on_typing_and_goes_with_the_caret(desk: Desk) -> None:
+    desk.type("@ap")
+
+    def letter() -> None:
+        desk.hit("p")
+        assert desk.offered() != []
+
+    desk.now(letter)
+    desk.press(Qt.Key.Key_Left)
+    assert desk.offered() == []
 
 
 def test_a_name_that_would_mislead_is_shown_as_it_is(desk: Desk) -> None:

@@ -9,7 +9,8 @@ from PySide6.QtWidgets import QLabel, QPushButton
 from pytestqt.qtbot import QtBot
 
 from desktop.core.model import ModelInfo, Spent
-from desktop.ui.composer import LONG_PASTE, Composer
+from desktop.ui.composer import Composer
+from desktop.ui.message_field import LONG_PASTE
 from desktop.ui.theme import LIGHT, Theme
 
 THEME = Theme("light", LIGHT)

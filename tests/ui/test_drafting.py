@@ -82,6 +82,8 @@ def test_u14_text_place_and_attachments_come_back_in_another_process(
     run(loop, write_and_read())
     assert other.draft() == composer.draft()
     assert other.draft().caret == 4
+    other.field.undo()
+    assert other.text() == "look at this"
     names = [chip.attachment["name"] for chip in other.attached.findChildren(AttachmentChip)]
     assert names == ["cat.png", "Pasted text"]
 

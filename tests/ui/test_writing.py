@@ -7,7 +7,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QListWidget
 
 from desktop.ui.attachments import AttachmentChip
-from desktop.ui.composer import LONG_PASTE
+from desktop.ui.message_field import LONG_PASTE
 from tests.e2e.nacre import KEY, Home
 from tests.fakes.messages_api import MessagesServer, reply
 from tests.ui.conftest import Enter

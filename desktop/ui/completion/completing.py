@@ -4,9 +4,7 @@ Names of files come in their own time and are sorted on a thread; while a new le
 last answer stands. An input method that composes has all keys for itself.
 """
 
-import asyncio
-import time
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Sequence
 
 from PySide6.QtCore import QEvent, QObject, Qt
 from PySide6.QtGui import QInputMethodEvent, QKeyEvent, QTextCursor
@@ -14,16 +12,12 @@ from PySide6.QtGui import QInputMethodEvent, QKeyEvent, QTextCursor
 from desktop.ui.completion.asked import LOOKED_AT, Asked, asked, written
 from desktop.ui.completion.commanding import Commanding
 from desktop.ui.completion.commands import Command
+from desktop.ui.completion.folder import Folder, ReadNames
 from desktop.ui.completion.popup import Choice, Popup
-from desktop.ui.completion.ranking import Names
 from desktop.ui.composer import Composer
 from desktop.ui.tasks import Tasks
 
 MOST = 50
-# Names are read again after this many seconds, and after this many times what reading took.
-FRESH_SECONDS, FRESH_TIMES = 5.0, 20.0
-
-FileNames = Callable[[], Awaitable[Sequence[str]]]
 
 
 class Completing(QObject):
@@ -34,22 +28,21 @@ class Completing(QObject):
         composer: Composer,
         *,
         tasks: Tasks,
-        names: FileNames,
+        names: ReadNames,
         commanding: Commanding,
     ) -> None:
         super().__init__(composer)
         self._composer = composer
         self._field = composer.field
         self._tasks = tasks
-        self._read_names = names
+        self._folder = Folder(names)
         self._commanding = commanding
         self._popup: Popup | None = None
         self._asked: Asked | None = None
+        self._answered: Asked | None = None  # what the list that is shown answers
         self._is_typing = False
         self._is_finding = False
         self._left = -1  # where the person closed the list: it stays closed for that word
-        self._names = Names(())
-        self._read_at, self._took = -FRESH_SECONDS, 0.0
         valued = [one.name for one in commanding.commands if one.takes == "value"]
         self._valued = frozenset(valued)
         self._field.installEventFilter(self)
@@ -67,8 +60,7 @@ class Completing(QObject):
 
     def forget(self) -> None:
         """The message is about another folder now."""
-        self._names, self._read_at = Names(()), -FRESH_SECONDS
-        self._took = 0.0
+        self._folder.forget()
 
     # -- what is heard of the field -----------------------------------------------------------
 
@@ -93,6 +85,8 @@ class Completing(QObject):
         popup = self._popup
         if popup is None or popup.current is None or event.modifiers() & _OTHERS:
             return False
+        if event.key() in _TAKING and self._answered != self._asked:
+            return True  # a moment later the list answers what has been typed
         match event.key():
             case Qt.Key.Key_Up:
                 popup.step(-1)
@@ -127,8 +121,8 @@ class Completing(QObject):
             self._look()
 
     def _moved(self) -> None:
-        """The caret left what was asked for."""
-        if self.is_open and self._ask() != self._asked:
+        """The caret left what was asked for; with a letter it moves before the text has changed."""
+        if self.is_open and not self._is_typing and self._ask() != self._asked:
             self.close()
 
     # -- asking and answering -----------------------------------------------------------------
@@ -173,26 +167,18 @@ class Completing(QObject):
     async def _find(self) -> None:
         """Answers until what was asked last is answered."""
         try:
-            await self._refresh_names()
+            await self._folder.refresh()
             answered: Asked | None = None
             while (now := self._asked) is not None and now.kind == "file" and now != answered:
-                found = await asyncio.to_thread(self._names.best, now.query, MOST)
+                found = await self._folder.best(now.query, MOST)
                 answered = now
                 if self._asked == now:
                     self._show([Choice(written(one), one) for one in found])
         finally:
             self._is_finding = False
 
-    async def _refresh_names(self) -> None:
-        began = time.monotonic()
-        if began - self._read_at < max(FRESH_SECONDS, FRESH_TIMES * self._took):
-            return
-        names = await self._read_names()
-        self._names = await asyncio.to_thread(Names, names)
-        self._read_at = time.monotonic()
-        self._took = self._read_at - began
-
     def _show(self, choices: Sequence[Choice]) -> None:
+        self._answered = self._asked
         if not choices:
             if self._popup is not None:
                 self._popup.hide()
@@ -234,6 +220,7 @@ class Completing(QObject):
         return self._field.textCursor().position() - length
 
 
+_TAKING = frozenset((Qt.Key.Key_Return, Qt.Key.Key_Enter, Qt.Key.Key_Tab))
 _OTHERS = (
     Qt.KeyboardModifier.ShiftModifier
     | Qt.KeyboardModifier.ControlModifier

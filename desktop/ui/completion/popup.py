@@ -130,35 +130,43 @@ class _Line(QStyledItemDelegate):
         return QSize(0, self.height)
 
     def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: Index) -> None:
-        theme = self.theme
         rect: QRect = option.rect  # pyright: ignore[reportAttributeAccessIssue]
         state: QStyle.StateFlag = option.state  # pyright: ignore[reportAttributeAccessIssue]
         palette: QPalette = option.palette  # pyright: ignore[reportAttributeAccessIssue]
         is_on = bool(state & QStyle.StateFlag.State_Selected)
+        text = palette.highlightedText() if is_on else palette.text()
         painter.save()
         if is_on:
+            radius = self.theme.measures.radius
             painter.setPen(Qt.PenStyle.NoPen)
             painter.setBrush(palette.highlight())
-            painter.drawRoundedRect(rect, theme.measures.radius, theme.measures.radius)
-        text = palette.highlightedText() if is_on else palette.text()
-        inner = rect.adjusted(theme.space_8, 0, -theme.space_8, 0)
-        metrics = self._view.fontMetrics()
-        layout = self._view.layoutDirection()
+            painter.drawRoundedRect(rect, radius, radius)
+        inner = rect.adjusted(self.theme.space_8, 0, -self.theme.space_8, 0)
         note = str(index.data(NOTE) or "")
-        room = inner.width()
         if note:
-            room = inner.width() // 2
-            painter.setPen(text.color() if is_on else theme.color("muted"))
-            end = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
-            shown = metrics.elidedText(note, Qt.TextElideMode.ElideRight, room - theme.space_8)
-            painter.drawText(inner, int(QStyle.visualAlignment(layout, end)), shown)
+            painter.setPen(text.color() if is_on else self.theme.color("muted"))
+            self._write(painter, inner, note, is_note=True)
         painter.setPen(text.color())
-        begin = Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter
         # A path or a command reads from the left in any language.
         painter.setLayoutDirection(Qt.LayoutDirection.LeftToRight)
-        label = metrics.elidedText(str(index.data()), Qt.TextElideMode.ElideMiddle, room)
-        painter.drawText(inner, int(QStyle.visualAlignment(layout, begin)), label)
+        self._write(painter, inner, str(index.data()), has_half=bool(note))
         painter.restore()
+
+    def _write(
+        self,
+        painter: QPainter,
+        inner: QRect,
+        text: str,
+        *,
+        is_note: bool = False,
+        has_half: bool = False,
+    ) -> None:
+        side = Qt.AlignmentFlag.AlignRight if is_note else Qt.AlignmentFlag.AlignLeft
+        where = QStyle.visualAlignment(self._view.layoutDirection(), side)
+        room = inner.width() // 2 - self.theme.space_8 if is_note or has_half else inner.width()
+        mode = Qt.TextElideMode.ElideRight if is_note else Qt.TextElideMode.ElideMiddle
+        shown = self._view.fontMetrics().elidedText(text, mode, room)
+        painter.drawText(inner, int(where | Qt.AlignmentFlag.AlignVCenter), shown)
 
 
 def _spoken(choice: Choice) -> str:
