@@ -16,6 +16,7 @@ from desktop.ui.completion import plugging
 from desktop.ui.composer import Composer
 from desktop.ui.conversation_area import ConversationArea
 from desktop.ui.doors import Doors
+from desktop.ui.new_draft import NewDraft
 from desktop.ui.putting_away import PuttingAway
 from desktop.ui.tasks import Tasks
 from desktop.ui.theme import Theme
@@ -56,6 +57,7 @@ class Desk(QObject):
         plugging.for_new_page(area.new_page, doors=doors, tasks=tasks).action_wanted.connect(
             area.action_wanted
         )
+        self.new_draft = NewDraft(area.new_page.composer, catalogue=doors.catalogue, tasks=tasks)
         self._held = 0
         area.moved.connect(self._move_to)
         area.forked.connect(self._show_fork)
@@ -134,6 +136,7 @@ class Desk(QObject):
             self.reachable.emit()
         if composer.text() == text:
             composer.clear()
+            self.new_draft.save()
         await self._load()
         self._area.show_tab(tab_id)
 
