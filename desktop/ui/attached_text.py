@@ -60,6 +60,7 @@ class AttachedText(QDialog):
         name = visible(str(attachment.get("name", "")))
         self.setWindowTitle(name)
         self._attachment = attachment
+        self._is_warned = False
         column = QVBoxLayout(self)
         column.setContentsMargins(*[theme.space_16] * 4)
         column.setSpacing(theme.space_12)
@@ -84,6 +85,16 @@ class AttachedText(QDialog):
         self.resize(QSize(side, side * 2 // 3).boundedTo(self.screen().availableSize() * 0.9))
         self._field.setFocus()
         Filling(self._field, str(attachment.get("text")), self._opened)
+
+    def reject(self) -> None:
+        """A change is not dropped by one key."""
+        if self._field.document().isModified() and self._save.isEnabled() and not self._is_warned:
+            self._is_warned = True
+            words = self.tr("Your changes are not saved. Cancel once more drops them.")
+            self._note.setText(words)
+            self._field.setAccessibleDescription(words)
+            return
+        super().reject()
 
     def _opened(self) -> None:
         self._note.setText(self.tr("This text goes with the message as it is here."))

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 
-from PySide6.QtCore import QTimer
+from PySide6.QtCore import QSize, QTimer
 from PySide6.QtWidgets import QLabel, QPlainTextEdit, QWidget
 
 from desktop.core.chunks import Json
@@ -38,6 +38,10 @@ class Estimate(QLabel):
         self._later = QTimer(self, singleShot=True, interval=LATER_MS)
         self._later.timeout.connect(self._count)
         field.textChanged.connect(self._later.start)
+
+    def minimumSizeHint(self) -> QSize:
+        """It gives way before the window must be wider."""
+        return QSize(0, super().minimumSizeHint().height())
 
     def show_attached(self, entries: Iterable[Json]) -> None:
         self._entries = tuple(entries)

@@ -91,6 +91,20 @@ def test_u07_what_was_only_read_stays_byte_for_byte(
     assert composer.attachments()[0]["text"] == text
 
 
+def test_a_change_is_not_dropped_by_one_key(
+    composer: Composer, loop: qasync.QEventLoop, qtbot: QtBot
+) -> None:
+    paste(composer, "z" * LONG_PASTE)
+    box, field = opened(composer, loop)
+    qtbot.keyClicks(field, "a")
+    qtbot.keyClick(box, Qt.Key.Key_Escape)
+    assert box.isVisible()
+    assert "not saved" in field.accessibleDescription()
+    qtbot.keyClick(box, Qt.Key.Key_Escape)
+    assert not box.isVisible()
+    assert composer.attachments()[0]["text"] == "z" * LONG_PASTE
+
+
 def test_an_emptied_text_goes(composer: Composer, loop: qasync.QEventLoop, qtbot: QtBot) -> None:
     paste(composer, "z" * LONG_PASTE)
     box, field = opened(composer, loop)
@@ -137,6 +151,9 @@ def test_the_estimate_is_shown_from_a_thousand_tokens(
     composer.set_text("日" * 2_000)
     loop.run_until_complete(until(lambda: estimate(composer).isVisible()))
     assert estimate(composer).accessibleName() == f"About {words.tokens(1_500)} tokens"
+    least = composer.minimumSizeHint().width()
+    estimate(composer).hide()
+    assert composer.minimumSizeHint().width() >= least - composer.theme.space_8
     composer.attach("a.txt", "b" * 4_000)
     assert estimate(composer).text() == f"≈ {words.tokens(2_500)} tokens"
     composer.clear()

@@ -96,6 +96,9 @@ class Desk:
     def text(self) -> str:
         return self.composer.text()
 
+    def until(self, predicate: Callable[[], object]) -> None:
+        self._loop.run_until_complete(until(predicate))
+
     def compose(self, preedit: str, committed: str = "") -> None:
         event = QInputMethodEvent(preedit, [])
         event.setCommitString(committed)
@@ -288,6 +291,14 @@ def test_the_list_keeps_above_the_field_and_tells_what_is_on(desk: Desk) -> None
     assert frame.geometry().bottom() < desk.composer.geometry().top()
     assert frame.accessibleDescription() == "src/app.py, 1 of 2"
     assert desk.field.hasFocus() or not desk.window.isActiveWindow()
+
+
+def test_the_list_goes_with_its_field(desk: Desk) -> None:
+    """It stands in the window, where the lists of closed conversations would gather."""
+    desk.type("@")
+    desk.now(desk.composer.deleteLater)
+
+    desk.until(lambda: not desk.window.findChildren(QListWidget, "completionList"))
 
 
 def test_names_of_a_folder_leave_out_what_is_ignored(

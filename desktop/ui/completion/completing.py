@@ -186,6 +186,8 @@ class Completing(QObject):
         if self._popup is None:
             self._popup = Popup(self._composer.theme, self._field.window())
             self._popup.chosen.connect(self._put)
+            # It stands in the window, and goes with the field.
+            self._field.destroyed.connect(self._popup.deleteLater)
         self._popup.set_theme(self._composer.theme)
         is_files = self._asked is not None and self._asked.kind == "file"
         name = self.tr("Files") if is_files else self.tr("Commands")
