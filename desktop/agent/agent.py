@@ -285,12 +285,40 @@ class Agent:
         """Lets a held queue go: at once as a new turn, or with the next step of a running one."""
         async with self._gate:
             self._problem = ""
-            await self._waiting.read()
-            if self._waiting.messages and not self.is_running:
-                self._start(await self._submit_queue())
-                await self._waiting.read()  # what went out waits no longer
-            self._waiting.let_go()
+            if self._waiting.is_edited and not self.is_running:
+                self._waiting.owe()
+            else:
+                await self._release()
+
+    @property
+    def owes_queue(self) -> bool:
+        """Whether the queue would have gone out by now, had no message of it been changed."""
+        return self._waiting.is_owed
+
+    async def edit_queued(self, message_id: str) -> QueuedMessage | None:
+        """Keeps the queue back while the person changes a message of it; None when it was sent."""
+        async with self._gate:
+            return await self._waiting.begin_edit(message_id)
+
+    async def put_queued(
+        self, message_id: str, text: str | None, attachments: Sequence[Json]
+    ) -> bool:
+        """Ends the edit of a queued message; whether it still waited (SPEC C06)."""
+        attachments = await self._kept(attachments)
+        async with self._gate:
+            waited = text is None or await self._waiting.change(message_id, text, attachments)
+            if self._waiting.end_edit(message_id):
+                await self._release()
             self.tell()
+            return waited
+
+    async def _release(self) -> None:
+        await self._waiting.read()
+        if self._waiting.messages and not self.is_running:
+            self._start(await self._submit_queue())
+            await self._waiting.read()  # what went out waits no longer
+        self._waiting.let_go()
+        self.tell()
 
     async def retry(self) -> None:
         """Sends the failed step of the last turn again; nothing to do again: a no-op."""
@@ -574,7 +602,7 @@ class Agent:
             self._retry = None
             try:
                 await self._waiting.read()
-                if self._goes_on(outcome, turn):
+                if self._is_natural(outcome, turn) and self._waiting.may_go:
                     following = await self._submit_queue()
                     await self._waiting.read()
                     if turn.stopping:
@@ -587,15 +615,15 @@ class Agent:
             self._ways_on = ways.ways_on(self._ledger.rows)
             await self._tenure.release()
             await self._say("idle")
-            self._waiting.hold_messages()
+            self._waiting.hold_messages(natural=self._is_natural(outcome, turn))
             self._turn = None
             self._count()
             self.tell()
             return None
 
-    def _goes_on(self, outcome: Outcome, turn: Turn | CompactionJob) -> bool:
-        natural = outcome == "done" and not turn.stopping and not self._closing
-        return natural and self._waiting.may_go
+    def _is_natural(self, outcome: Outcome, turn: Turn | CompactionJob) -> bool:
+        """Whether it came to its end by itself, so that what waits may follow."""
+        return outcome == "done" and not turn.stopping and not self._closing
 
     async def _break_off(self) -> None:
         """The turn's task ends without its turn's end: cancelled hard, or by a fault of ours."""

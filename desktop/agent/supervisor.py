@@ -147,6 +147,23 @@ class Supervisor:
     async def cancel_queued(self, tab_id: str, message_id: str) -> QueuedMessage | None:
         return await (await self._agent(tab_id)).cancel_queued(message_id)
 
+    async def edit_queued(self, tab_id: str, message_id: str) -> QueuedMessage | None:
+        return await (await self._agent(tab_id)).edit_queued(message_id)
+
+    async def put_queued(
+        self,
+        tab_id: str,
+        message_id: str,
+        text: str | None = None,
+        attachments: Sequence[Mapping[str, object]] = (),
+    ) -> bool:
+        agent = await self._agent(tab_id)
+        if text is None and not agent.owes_queue:
+            # Nothing begins by it: an archived conversation stays archived.
+            return await agent.put_queued(message_id, None, ())
+        async with self._begins(tab_id) as agent:
+            return await agent.put_queued(message_id, text, attachments)
+
     async def release_queue(self, tab_id: str) -> None:
         async with self._begins(tab_id) as agent:
             await agent.release_queue()

@@ -26,6 +26,7 @@ from desktop.settings import (
     TRANSCRIPT_ZOOM,
 )
 from desktop.tools.attachments.reading import attachment_of, picture_of
+from desktop.tools.naming import file_names
 from desktop.ui.access_page import AccessPage
 from desktop.ui.attaching import Reading
 from desktop.ui.conversation_page import ConversationPage
@@ -133,6 +134,7 @@ class Layers:
             show_about=lambda parent: show_about(parent, program_version()),
             show_usage=self._show_usage,
             reading=Reading(file=attachment_of, picture=picture_of),
+            file_names=file_names,
         )
 
     def desk(self, window: MainWindow) -> Desk:

@@ -8,12 +8,13 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Literal, Protocol
 
-from desktop.core.chunks import NewChunk, Role, Stamp, Type
+from desktop.core.chunks import Json, NewChunk, Role, Stamp, Type
 from desktop.core.conversation import LoadedSession
 from desktop.core.permissions import Answer, PermissionMode, Rule
 from desktop.core.records import (
     Branch,
     CatalogueView,
+    Draft,
     FoundRows,
     Page,
     Project,
@@ -61,6 +62,11 @@ class TurnStore(SessionStore, Protocol):
 
     async def cancel_queued(self, message_id: str) -> QueuedMessage | None:
         """Takes a message back; None when it was already sent (a no-op, SPEC C06)."""
+        ...
+
+    async def change_queued(self, message: QueuedMessage) -> bool:
+        """Another text and other attachments for a message that waits, in its place; whether it
+        still does."""
         ...
 
     async def take_queued(self, *, turn_id: str, step: int, stamp: Stamp) -> Receipt | None:
@@ -262,9 +268,15 @@ class Catalogue(Protocol):
         """None takes the row away."""
         ...
 
-    async def draft(self, tab_id: str) -> str: ...
+    async def draft(self, tab_id: str) -> Draft: ...
 
-    async def save_draft(self, tab_id: str, text: str) -> None: ...
+    async def save_draft(self, tab_id: str, text: str, *, caret: int = 0) -> None:
+        """What is attached stays as it was saved."""
+        ...
+
+    async def save_attachments(self, tab_id: str, attachments: Sequence[Json]) -> None:
+        """What the draft has attached now, bytes and all; its text stays as it was saved."""
+        ...
 
 
 class Publisher(Protocol):
@@ -313,6 +325,22 @@ class Commands(Protocol):
         ...
 
     async def cancel_queued(self, tab_id: str, message_id: str) -> QueuedMessage | None: ...
+
+    async def edit_queued(self, tab_id: str, message_id: str) -> QueuedMessage | None:
+        """The message, and the queue is kept back until `put_queued`; None when it was sent."""
+        ...
+
+    async def put_queued(
+        self,
+        tab_id: str,
+        message_id: str,
+        text: str | None = None,
+        attachments: Sequence[Mapping[str, object]] = (),
+    ) -> bool:
+        """Ends an edit: the message is another in its place, or as it was (None), and the queue
+        goes as it would have gone. Whether the message still waited. Raises as `send`.
+        """
+        ...
 
     async def release_queue(self, tab_id: str) -> None:
         """Sends a held queue as a new turn."""

@@ -4,8 +4,18 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from desktop.core.chunks import DamagedRow, LogChunk, Role, Type
+from desktop.core.chunks import DamagedRow, Json, LogChunk, Role, Type
 from desktop.core.permissions import PermissionMode
+
+
+@dataclass(frozen=True, slots=True)
+class Draft:
+    """What is being written in a conversation. `caret` counts as the field does (UTF-16); the
+    attachments have their texts and bytes."""
+
+    text: str = ""
+    caret: int = 0
+    attachments: tuple[Json, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

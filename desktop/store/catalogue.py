@@ -10,7 +10,9 @@ from pathlib import Path
 from sqlalchemy import Connection, select
 
 from desktop.core.records import CatalogueView, Tab
+from desktop.store.blobs import Blobs
 from desktop.store.branches import Branches
+from desktop.store.drafts import Drafts
 from desktop.store.lanes import Lanes
 from desktop.store.leases import Leases
 from desktop.store.preferences import Preferences
@@ -30,6 +32,7 @@ class SqlCatalogue:
         self,
         lanes: Lanes,
         leases: Leases,
+        blobs: Blobs,
         *,
         purging: Purging,
         scratch: Path,
@@ -61,8 +64,10 @@ class SqlCatalogue:
         self.trash_tab = tabs.trash
         self.restore_tab = tabs.restore
         self.trashed_tabs = tabs.trashed
-        self.draft = tabs.draft
-        self.save_draft = tabs.save_draft
+        drafts = Drafts(lanes, blobs, now_ms=now_ms)
+        self.draft = drafts.get
+        self.save_draft = drafts.save
+        self.save_attachments = drafts.save_attachments
         self._branches = Branches(lanes, new_id=new_id, now_ms=now_ms)
         self.branches = self._branches.of
         self._purging = purging

@@ -118,6 +118,9 @@ class FSJSONLStore:
     async def cancel_queued(self, message_id: str) -> QueuedMessage | None:
         return await self._run(lambda: self._cancel(message_id))
 
+    async def change_queued(self, message: QueuedMessage) -> bool:
+        return await self._run(lambda: self._change_queued(message))
+
     async def take_queued(self, *, turn_id: str, step: int, stamp: Stamp) -> Receipt | None:
         receipt = await self._run(lambda: self._take_queued(turn_id, step, stamp))
         await self._tell_said(receipt.chunks if receipt else ())
@@ -233,6 +236,15 @@ class FSJSONLStore:
             if message.id not in contents.queue and message.id not in contents.ids:
                 self._write(message)
                 contents.add(message)
+
+    def _change_queued(self, message: QueuedMessage) -> bool:
+        """The same id once more: the later line is the message, in the place of the first."""
+        with self._writing() as contents:
+            waits = message.id in contents.queue
+            if waits:
+                self._write(message)
+                contents.add(message)
+            return waits
 
     def _cancel(self, message_id: str) -> QueuedMessage | None:
         with self._writing() as contents:

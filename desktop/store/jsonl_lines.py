@@ -2,9 +2,11 @@
 
 A line is one JSON object in ASCII, so that the byte `\\n` stands between lines and nowhere else,
 and any text (lone surrogates, NUL, U+2028) comes back as it was. The first line is the header; the
-others have a `kind`: `row`, `request` (the last one of an id counts), `queued`, `cancelled`,
-`taken`. Lines that were written together count together or not at all (SPEC S04): all but the last
-say in `more` how many of theirs are still to come. Nothing here touches a file.
+others have a `kind`: `row`, `request` and `queued` (the last one of an id counts, in the place of
+the first), `cancelled`, `taken`.
+
+Lines that were written together count together or not at all (SPEC S04): all but the last say in
+`more` how many of theirs are still to come. Nothing here touches a file.
 """
 
 import json
@@ -311,7 +313,7 @@ class Contents:
                 self.revision += 1
             case QueuedMessage():
                 if record.id not in self.ids:
-                    self.queue.setdefault(record.id, record)
+                    self.queue[record.id] = record
             case Cancelled():
                 self.queue.pop(record.message_id, None)
             case Taken():

@@ -69,6 +69,7 @@ class Log:
         self.catalogue = SqlCatalogue(
             self._lanes,
             self._leases,
+            self._blobs,
             purging=purging,
             scratch=database.parent / "scratch",
             new_id=new_id,

@@ -88,6 +88,12 @@ class NullStore:
                 return message
         return None
 
+    async def change_queued(self, message: QueuedMessage) -> bool:
+        found = [at for at, one in enumerate(self._queue) if one.id == message.id]
+        for at in found:
+            self._queue[at] = message
+        return bool(found)
+
     async def take_queued(self, *, turn_id: str, step: int, stamp: Stamp) -> Receipt | None:
         if not self._queue:
             return None

@@ -17,9 +17,11 @@ _ROWS = (
     "SELECT tab_id, CAST(data_json AS BLOB) FROM chunks"
     " WHERE ordinal > ? AND ordinal <= ? AND instr(data_json, '\"sha256\"')"
 )
-_QUEUED = (
+_WAITING = (
     "SELECT tab_id, CAST(data_json AS BLOB) FROM queued_messages"
     " WHERE instr(data_json, '\"sha256\"')"
+    " UNION ALL SELECT tab_id, CAST(attachments_json AS BLOB) FROM drafts"
+    " WHERE instr(attachments_json, '\"sha256\"')"
 )
 
 
@@ -41,7 +43,7 @@ def named(data: bytes) -> Iterable[str]:
 
 
 def read_slice(connection: Connection, found: References) -> bool:
-    """Goes on by one slice; whether there are more rows. The queue counts with every slice."""
+    """Goes on by one slice; whether there are more. Queue and drafts count every time."""
     last = connection.exec_driver_sql("SELECT coalesce(max(ordinal), 0) FROM chunks").scalar_one()
     # A purge leaves long stretches of the ordinals empty: the next row begins the slice.
     first = connection.exec_driver_sql(
@@ -50,7 +52,7 @@ def read_slice(connection: Connection, found: References) -> bool:
     end = min(max(found.ordinal, first) + SLICE, last)
     for tab_id, data in connection.exec_driver_sql(_ROWS, (found.ordinal, end)):
         found.add(tab_id, data)
-    for tab_id, data in connection.exec_driver_sql(_QUEUED):
+    for tab_id, data in connection.exec_driver_sql(_WAITING):
         found.add(tab_id, data)
     found.ordinal = max(end, found.ordinal)
     return end < last

@@ -87,6 +87,9 @@ class SqlSession:
     async def cancel_queued(self, message_id: str) -> QueuedMessage | None:
         return await self._lanes.write(partial(self._cancel, message_id=message_id))
 
+    async def change_queued(self, message: QueuedMessage) -> bool:
+        return await self._lanes.write(partial(self._change_queued, message=message))
+
     async def take_queued(self, *, turn_id: str, step: int, stamp: Stamp) -> Receipt | None:
         return await self._lanes.write(
             partial(self._take_queued, turn_id=turn_id, step=step, stamp=stamp)
@@ -207,14 +210,18 @@ class SqlSession:
 
     def _enqueue(self, connection: Connection, message: QueuedMessage) -> None:
         reads.lineage(connection, self._tab_id)
-        data: dict[str, Any] = {"text": message.text}
-        if message.attachments:
-            data["attachments"] = [dict(one) for one in message.attachments]
         connection.exec_driver_sql(
             "INSERT INTO queued_messages(id, tab_id, data_json, created_at) VALUES (?, ?, ?, ?)"
             " ON CONFLICT(id) DO NOTHING",
-            (message.id, self._tab_id, codec.to_json(data), message.created_at),
+            (message.id, self._tab_id, _message_json(message), message.created_at),
         )
+
+    def _change_queued(self, connection: Connection, message: QueuedMessage) -> bool:
+        changed = connection.exec_driver_sql(
+            "UPDATE queued_messages SET data_json = ? WHERE tab_id = ? AND id = ?",
+            (_message_json(message), self._tab_id, message.id),
+        )
+        return changed.rowcount > 0
 
     def _cancel(self, connection: Connection, message_id: str) -> QueuedMessage | None:
         row = connection.exec_driver_sql(
@@ -245,6 +252,13 @@ class SqlSession:
                 for message in messages
             ],
         )
+
+
+def _message_json(message: QueuedMessage) -> str:
+    data: dict[str, Any] = {"text": message.text}
+    if message.attachments:
+        data["attachments"] = [dict(one) for one in message.attachments]
+    return codec.to_json(data)
 
 
 def _placed(new: NewChunk, *, tab_id: str, seq: int, created_at: int) -> LogChunk:

@@ -23,7 +23,7 @@ from sqlalchemy import (
 )
 from sqlmodel import Field, SQLModel
 
-SCHEMA = 1
+SCHEMA = 2
 
 # Who may say what (DESIGN.md §4 "Roles and types").
 ROLE_OF_TYPE = (
@@ -197,11 +197,18 @@ class LeaseRow(Row, table=True):
 
 
 class DraftRow(Row, table=True):
+    """`attachments_json` is as in a text payload, each long value a `{"sha256"}` that is a blob.
+
+    `caret` is the place in the text as the field counts it (UTF-16).
+    """
+
     __tablename__ = "drafts"
 
     tab_id: str = Field(sa_type=Text, primary_key=True, foreign_key="tabs.id", ondelete="CASCADE")
     text: str = Field(sa_type=Text)
     updated_at: int
+    caret: int = Field(sa_column_kwargs={"server_default": "0"})
+    attachments_json: str = Field(sa_type=Text, sa_column_kwargs={"server_default": "[]"})
 
 
 class QueuedMessageRow(Row, table=True):
@@ -331,5 +338,6 @@ TABS = _table(TabRow)
 SNAPSHOTS = _table(AgentSnapshotRow)
 CATALOGUE_REVISION = _table(CatalogueRevisionRow)
 DRAFTS = _table(DraftRow)
+BLOBS = _table(BlobRow)
 RULES = _table(PermissionRuleRow)
 SETTINGS = _table(SettingRow)

@@ -1,4 +1,4 @@
-"""Conversations as they are listed: their metadata, their drafts, the archive and the bin.
+"""Conversations as they are listed: their metadata, the archive and the bin.
 
 Nothing here reads a chunk. One that was purged is unknown, whatever of its rows a fork still needs.
 """
@@ -7,8 +7,7 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any
 
-from sqlalchemy import Connection, Row, delete, func, insert, select, update
-from sqlalchemy.dialects.sqlite import insert as upsert
+from sqlalchemy import Connection, Row, func, insert, select, update
 
 from desktop.core.errors import UnknownConversation
 from desktop.core.records import Tab
@@ -16,7 +15,7 @@ from desktop.store import archiving, workspaces
 from desktop.store.codec import clean
 from desktop.store.lanes import Lanes
 from desktop.store.leases import Leases
-from desktop.store.tables import DRAFTS, TABS
+from desktop.store.tables import TABS
 
 
 class TabRegistry:
@@ -105,14 +104,6 @@ class TabRegistry:
 
     async def trashed(self) -> tuple[Tab, ...]:
         return await self._lanes.read(_trashed)
-
-    async def draft(self, tab_id: str) -> str:
-        return await self._lanes.read(partial(_draft, tab_id=tab_id))
-
-    async def save_draft(self, tab_id: str, text: str) -> None:
-        await self._lanes.write(
-            partial(_save_draft, tab_id=tab_id, text=clean(text), now=self._now_ms())
-        )
 
 
 def find(connection: Connection, tab_id: str) -> Tab:
@@ -205,25 +196,3 @@ def _trashed(connection: Connection) -> tuple[Tab, ...]:
         .order_by(TABS.c.trashed_at.desc(), TABS.c.position, TABS.c.id)
     )
     return tuple(tab_of(row) for row in connection.execute(query))
-
-
-def _draft(connection: Connection, *, tab_id: str) -> str:
-    found = connection.execute(select(DRAFTS.c.text).where(DRAFTS.c.tab_id == tab_id)).scalar()
-    if found is None:
-        find(connection, tab_id)
-        return ""
-    return str(found)
-
-
-def _save_draft(connection: Connection, *, tab_id: str, text: str, now: int) -> None:
-    find(connection, tab_id)
-    if not text:
-        connection.execute(delete(DRAFTS).where(DRAFTS.c.tab_id == tab_id))
-        return
-    statement = upsert(DRAFTS).values(tab_id=tab_id, text=text, updated_at=now)
-    connection.execute(
-        statement.on_conflict_do_update(
-            index_elements=[DRAFTS.c.tab_id],
-            set_={"text": statement.excluded.text, "updated_at": statement.excluded.updated_at},
-        )
-    )

@@ -27,7 +27,9 @@ FIELD_KEYS: tuple[tuple[str, str], ...] = (
     ("Send", "Enter"),
     ("New line", "Shift+Enter"),
     ("Stop the agent", "Esc"),
-    ("Last message, in the empty field", "Up"),
+    ("Earlier messages, in the empty field", "Up"),
+    ("Name a file of the folder", "@"),
+    ("Commands, where a message begins", "/"),
     ("Next permission mode", "Shift+Tab"),
     ("Answer a question: once, always, deny", "1, 2, 3"),
 )

@@ -12,6 +12,7 @@ from typing import Any, cast
 from PySide6.QtCore import QBuffer, QCoreApplication, QIODevice, QSize, Qt
 from PySide6.QtGui import QImage
 
+from desktop.core.chunks import Json
 from desktop.core.errors import NacreError
 from desktop.core.media import BUDGET, Media, media_of
 from desktop.ui.composer import Composer
@@ -61,6 +62,11 @@ async def _attach(composer: Composer, name: str, read: Callable[[], Awaitable[At
         attached.add(found, picture)
 
 
+async def pictures_of(found: Sequence[Json]) -> list[QImage | None]:
+    """A small picture of each that shows one, made off the loop."""
+    return await asyncio.to_thread(lambda: [_thumbnail(one) for one in found])
+
+
 def _refusal(found: Attachment, others: Sequence[Attachment]) -> str:
     """Why it can't go with the others; '' where it can."""
     say = QCoreApplication.translate
@@ -88,7 +94,7 @@ def _png_of(picture: QImage) -> bytes:
     return bytes(buffer.data().data())
 
 
-def _thumbnail(found: Attachment) -> QImage | None:
+def _thumbnail(found: Json) -> QImage | None:
     """A small picture of what was checked; None where it shows none."""
     media, content = media_of(found), found.get("content")
     if media is None or media.kind != "image" or not isinstance(content, bytes):

@@ -3,11 +3,12 @@ sentence that says what could not come along. Knows nothing of files: it shows w
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from PySide6.QtCore import QMimeData, QSize, Qt, Signal
+from PySide6.QtCore import QMimeData, QSize, Qt, Signal, SignalInstance
 from PySide6.QtGui import QImage, QPixmap
 from PySide6.QtWidgets import (
     QFrame,
@@ -21,6 +22,8 @@ from PySide6.QtWidgets import (
 
 from desktop.core.media import is_media, media_of
 from desktop.ui import words
+from desktop.ui.attached_text import AttachedText, can_be_opened
+from desktop.ui.estimate import tokens_of
 from desktop.ui.flow import FlowLayout
 from desktop.ui.theme import Theme
 
@@ -46,6 +49,7 @@ class AttachmentChip(QFrame):
     """A thing that goes with the message without filling the field."""
 
     removed = Signal()
+    opened = Signal()
 
     def __init__(
         self,
@@ -55,25 +59,37 @@ class AttachmentChip(QFrame):
         picture: QImage | None = None,
     ) -> None:
         super().__init__(parent)
-        self.attachment = attachment
-        row = QHBoxLayout(self)
+        self._theme = theme
+        self._row = row = QHBoxLayout(self)
         row.setContentsMargins(theme.space_8, 0, 0, 0)
         row.setSpacing(theme.space_4)
         name = str(attachment.get("name", ""))
         if picture is not None:
             row.addWidget(_shown(picture, theme, self))
-        label = QLabel(self)
-        label.setTextFormat(Qt.TextFormat.PlainText)
-        short = _elided(label, name, theme)
-        label.setText(f"{short} · {self._facts(attachment)}")
-        label.setAccessibleName(f"{name} · {self._facts(attachment)}")
+        self._label = QLabel(self)
+        self._label.setTextFormat(Qt.TextFormat.PlainText)
+        row.addWidget(self._label)
+        if "text" in attachment:
+            self._button("✎", self.tr("Read or change {name}"), name, self.opened)
+        self._button("✕", self.tr("Remove {name}"), name, self.removed)
+        self.say(attachment)
+
+    def say(self, attachment: dict[str, Any]) -> None:
+        """What the chip stands for now."""
+        self.attachment = attachment
+        name = str(attachment.get("name", ""))
+        short = _elided(self._label, name, self._theme)
+        self._label.setText(f"{short} · {self._facts(attachment)}")
+        self._label.setAccessibleName(f"{name} · {self._facts(attachment)}")
         self.setToolTip(name if short != name else "")
-        row.addWidget(label)
-        remove = QToolButton(self)
-        remove.setText("✕")
-        remove.setAccessibleName(self.tr("Remove {name}").format(name=name))
-        remove.clicked.connect(self.removed)
-        row.addWidget(remove)
+
+    def _button(self, sign: str, words: str, name: str, pressed: SignalInstance) -> None:
+        button = QToolButton(self)
+        button.setText(sign)
+        button.setAccessibleName(words.format(name=name))
+        button.setToolTip(words.format(name=name))
+        button.clicked.connect(pressed)
+        self._row.addWidget(button)
 
     def _facts(self, attachment: Mapping[str, Any]) -> str:
         size = words.size(int(attachment.get("size", 0)))
@@ -84,9 +100,8 @@ class AttachmentChip(QFrame):
                 return f"{pages.format(pages=media.pages)} · {size}"
             measures = f"{media.width} × {media.height} · " if media and media.width else ""
             return f"{measures}{size}"
-        tokens = len(str(attachment.get("text", ""))) // 4
         return self.tr("{size} · about {tokens} tokens").format(
-            size=size, tokens=words.tokens(tokens)
+            size=size, tokens=words.tokens(tokens_of(attachment))
         )
 
 
@@ -137,9 +152,16 @@ class Attachments(QWidget):
     def add(self, attachment: dict[str, Any], picture: QImage | None = None) -> None:
         chip = AttachmentChip(attachment, self._theme, self, picture)
         chip.removed.connect(lambda: self._remove(chip))
+        chip.opened.connect(lambda: self._open(chip))
         self._chips.append(chip)
         self._flow.addWidget(chip)
         self._refresh()
+
+    def free_name(self, name: str) -> str:
+        """The name, with a number where something has it already."""
+        taken = {str(chip.attachment.get("name")) for chip in self._chips}
+        numbered = (f"{name} {number}" for number in itertools.count(2))
+        return name if name not in taken else next(one for one in numbered if one not in taken)
 
     def begin(self, name: str) -> int:
         """Something is being read; `end` takes what is returned."""
@@ -171,6 +193,27 @@ class Attachments(QWidget):
         for chip in list(self._chips):
             self._remove(chip)
         self.complain("")
+
+    def _open(self, chip: AttachmentChip) -> None:
+        if not can_be_opened(chip.attachment):
+            name = str(chip.attachment.get("name", ""))
+            sentence = self.tr("{name} has lines that are too long to be shown; it is sent whole.")
+            self.complain("")
+            self.complain(sentence.format(name=name))
+            return
+        box = AttachedText(self._theme, chip.attachment, self.window())
+        box.changed.connect(lambda changed: self._put(chip, changed))
+        box.open()
+
+    def _put(self, chip: AttachmentChip, attachment: dict[str, Any]) -> None:
+        """Another text in the place of one, whose chip may be gone meanwhile."""
+        if chip not in self._chips:
+            return
+        if attachment["text"]:
+            chip.say(attachment)
+            self._refresh()
+        else:
+            self._remove(chip)
 
     def _remove(self, chip: AttachmentChip) -> None:
         self._chips.remove(chip)

@@ -13,6 +13,7 @@ from typing import Any, assert_never
 from PySide6.QtCore import QObject, Signal
 
 from desktop.core.chunks import LogChunk, Text
+from desktop.core.records import Draft
 from desktop.ui.composer import Composer
 from desktop.ui.doors import Doors
 from desktop.ui.notice_bar import NoticeBar
@@ -29,18 +30,18 @@ class Editing:
     """The message that is being edited, and what stood in the field before."""
 
     prompt: LogChunk
-    draft: str
-    attachments: tuple[dict[str, Any], ...]
+    draft: Draft
 
 
 class Branching(QObject):
     """`moved(tab_id, ViewState)`: that conversation takes this one's place, at that place in it.
     `forked(tab_id)`: it stands beside. `working(bool)` around what makes a fork.
-    `editing_changed` when an edit begins or ends."""
+    `edit_begins` before the field is another's, `editing_changed` when an edit begins or ends."""
 
     moved = Signal(str, object)
     forked = Signal(str)
     working = Signal(bool)
+    edit_begins = Signal()
     editing_changed = Signal()
 
     def __init__(
@@ -75,9 +76,9 @@ class Branching(QObject):
         return self._editing is not None
 
     @property
-    def draft(self) -> str:
+    def draft(self) -> Draft:
         """What the field holds of the conversation itself, an edit aside."""
-        return self._editing.draft if self._editing is not None else self._composer.text()
+        return self._editing.draft if self._editing is not None else self._composer.draft()
 
     def refresh(self) -> None:
         """Branches may have come or gone."""
@@ -99,13 +100,9 @@ class Branching(QObject):
         """Opens the message in the field. What stood there comes back at the end."""
         if not isinstance(prompt.data, Text):
             return
-        before = self._editing
+        self.edit_begins.emit()
         composer = self._composer
-        self._editing = Editing(
-            prompt,
-            before.draft if before else composer.text(),
-            before.attachments if before else tuple(composer.attachments()),
-        )
+        self._editing = Editing(prompt, self.draft)
         composer.refill(prompt.data.text, prompt.data.attachments)
         composer.show_editing(True)
         self._bar.say(self.tr("Editing an earlier message. What was said after it is kept."))
@@ -119,7 +116,8 @@ class Branching(QObject):
             return
         self._bar.say("")
         self._composer.show_editing(False)
-        self._composer.refill(editing.draft, editing.attachments)
+        draft = editing.draft
+        self._composer.refill(draft.text, draft.attachments, caret=draft.caret)
         self._composer.field.setFocus()
         self.editing_changed.emit()
 

@@ -1,21 +1,19 @@
 """Where the person writes, and everything about sending beside it (LOOK.md "The window").
 
-Enter sends unless an input method is composing; Shift+Enter breaks the line. A large paste becomes
-an attachment, so that the field stays quick (SPEC U07). Knows nothing of agents: it emits signals.
+A large paste becomes an attachment (SPEC U07). Knows nothing of agents: it emits signals.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from PySide6.QtCore import QMimeData, Qt, QTimer, Signal
-from PySide6.QtGui import QInputMethodEvent, QKeyEvent, QResizeEvent
+from PySide6.QtCore import Qt, QTimer, Signal
+from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import (
     QFrame,
     QHBoxLayout,
     QLabel,
-    QPlainTextEdit,
     QPushButton,
     QSizePolicy,
     QStackedLayout,
@@ -24,11 +22,16 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from desktop.core.records import Draft
 from desktop.settings import PERMISSION_MODE
 from desktop.ui import words
-from desktop.ui.attachments import Attachments, given_by
+from desktop.ui.attached_text import with_text
+from desktop.ui.attachments import Attachments
 from desktop.ui.context_ring import ContextRing
+from desktop.ui.estimate import Estimate
 from desktop.ui.key_line import KeyLine
+from desktop.ui.message_field import MessageField
+from desktop.ui.plain_text import text_of
 from desktop.ui.quiet_combo import QuietCombo
 from desktop.ui.theme import Theme
 
@@ -37,7 +40,6 @@ if TYPE_CHECKING:
     from desktop.core.model import ModelInfo, Spent
     from desktop.core.permissions import PermissionMode
 
-LONG_PASTE = 64 * 1024
 _MODES: tuple[PermissionMode, ...] = ("read-only", "ask", "accept-edits", "auto")
 _EFFORT_WORDS = {
     "": "Usual effort",
@@ -55,77 +57,6 @@ _MODE_WORDS = {
 }
 
 
-class MessageField(QPlainTextEdit):
-    """The text field itself. `submitted` on the send key, `recalled` on ↑ in the empty field,
-    `given` for files or a picture that were pasted or dropped."""
-
-    submitted = Signal()
-    recalled = Signal()
-    mode_cycled = Signal()
-    stop_wanted = Signal()
-    long_paste = Signal(str)
-    given = Signal(object)
-
-    def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
-        self.setObjectName("composer")
-        self.setAccessibleName(self.tr("Message"))
-        self.setPlaceholderText(self.tr("Write to the agent"))
-        self.setTabChangesFocus(True)
-        self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
-        self.setFrameShape(QFrame.Shape.NoFrame)
-        self.send_with_ctrl = False
-        self._composing = False
-
-    def inputMethodEvent(self, event: QInputMethodEvent) -> None:
-        self._composing = bool(event.preeditString())
-        super().inputMethodEvent(event)
-
-    def focusNextPrevChild(self, next: bool) -> bool:
-        """Shift+Tab changes the permission mode; F6 leads out of the field (LOOK.md)."""
-        if next:
-            return super().focusNextPrevChild(next)
-        self.mode_cycled.emit()
-        return True
-
-    def keyPressEvent(self, event: QKeyEvent) -> None:
-        if self._composing:
-            super().keyPressEvent(event)
-            return
-        key, modifiers = event.key(), event.modifiers()
-        shift = bool(modifiers & Qt.KeyboardModifier.ShiftModifier)
-        ctrl = bool(modifiers & Qt.KeyboardModifier.ControlModifier)
-        if key in (Qt.Key.Key_Return, Qt.Key.Key_Enter):
-            if self._sends(shift=shift, ctrl=ctrl):
-                self.submitted.emit()
-            else:
-                self.insertPlainText("\n")
-                self.ensureCursorVisible()
-        elif key == Qt.Key.Key_Escape and not modifiers:
-            self.stop_wanted.emit()
-        elif key == Qt.Key.Key_Up and self.document().isEmpty():
-            self.recalled.emit()
-        else:
-            super().keyPressEvent(event)
-
-    def canInsertFromMimeData(self, source: QMimeData) -> bool:
-        return given_by(source) is not None or super().canInsertFromMimeData(source)
-
-    def insertFromMimeData(self, source: QMimeData) -> None:
-        given = given_by(source)
-        if given is not None:
-            self.given.emit(given)
-            return
-        text = source.text() if source.hasText() else ""
-        if len(text) >= LONG_PASTE:
-            self.long_paste.emit(text)
-            return
-        super().insertFromMimeData(source)
-
-    def _sends(self, *, shift: bool, ctrl: bool) -> bool:
-        return ctrl and not shift if self.send_with_ctrl else not shift and not ctrl
-
-
 class Composer(QFrame):
     """The field, its attachments, and the row with model, effort, mode, context, cost and send.
 
@@ -136,7 +67,6 @@ class Composer(QFrame):
     send_wanted = Signal(str, list)
     stop_wanted = Signal()
     attach_wanted = Signal(object)
-    recall_wanted = Signal()
     model_chosen = Signal(str)
     effort_chosen = Signal(str)
     mode_chosen = Signal(str)
@@ -150,6 +80,8 @@ class Composer(QFrame):
         self._models: tuple[ModelInfo, ...] = ()
         self._ready = False
         self._key_line: KeyLine | None = None
+        # Whether a text was a command, which is carried out then and not sent.
+        self.interpret: Callable[[str], bool] = lambda _: False
         self.field = MessageField(self)
         self.attached = Attachments(theme, self)
         self._build(theme)
@@ -160,8 +92,12 @@ class Composer(QFrame):
 
     # -- what is ------------------------------------------------------------------------------
 
+    @property
+    def theme(self) -> Theme:
+        return self._theme
+
     def text(self) -> str:
-        return self.field.toPlainText()
+        return text_of(self.field.document())
 
     def set_text(self, text: str) -> None:
         """Puts a text into the field as if typed (it can be undone)."""
@@ -170,12 +106,27 @@ class Composer(QFrame):
         cursor.insertText(text)
         self.field.moveCursor(cursor.MoveOperation.End)
 
-    def refill(self, text: str, attachments: Sequence[Mapping[str, Any]]) -> None:
-        """Puts another message into the field, with its attachments."""
+    def draft(self) -> Draft:
+        """All that is being written, and the place in it."""
+        caret = self.field.textCursor().position()
+        return Draft(self.text(), caret, tuple(self.attachments()))
+
+    def refill(
+        self, text: str, attachments: Sequence[Mapping[str, Any]], *, caret: int | None = None
+    ) -> None:
+        """Puts another message into the field, with its attachments; the caret at its end."""
         self.attached.clear()
         self.set_text(text)
         for one in attachments:
             self.add(dict(one))
+        if caret is not None:
+            self.set_caret(caret)
+
+    def set_caret(self, caret: int) -> None:
+        """The caret at a place in the text, or at its end where there is none."""
+        cursor = self.field.textCursor()
+        cursor.setPosition(min(caret, self.field.document().characterCount() - 1))
+        self.field.setTextCursor(cursor)
 
     def show_editing(self, editing: bool) -> None:
         """While an earlier message is edited the button sends that, whatever runs."""
@@ -192,8 +143,7 @@ class Composer(QFrame):
 
     def attach(self, name: str, text: str) -> None:
         """Adds a text as an attachment; it is sent byte for byte."""
-        data = text.encode("utf-8", "replace")
-        self.add({"name": name, "mediaType": "text/plain", "text": text, "size": len(data)})
+        self.add(with_text({"name": name, "mediaType": "text/plain", "text": ""}, text))
 
     def add(self, attachment: dict[str, Any]) -> None:
         """Adds an attachment as a row of the log has it, or with the bytes to be kept."""
@@ -254,6 +204,17 @@ class Composer(QFrame):
             self._mode.currentData() or "ask",
         )
 
+    def choices(self, name: str) -> list[tuple[str, str]]:
+        """What can be chosen as `model`, `effort` or `mode`: values and their words."""
+        combo = self._combos[name]
+        return [(str(combo.itemData(at)), combo.itemText(at)) for at in range(combo.count())]
+
+    def choose(self, name: str, value: str) -> None:
+        """Chooses a value of `choices` as if by the mouse."""
+        combo = self._combos[name]
+        combo.show_index(combo.findData(value))
+        combo.activated.emit(combo.currentIndex())
+
     def set_theme(self, theme: Theme) -> None:
         self._theme = theme
         for part in (self._model, self._effort, self._mode, self._ring):
@@ -290,12 +251,14 @@ class Composer(QFrame):
         self._model = self._combo(self.tr("Model"), "modelChoice")
         self._effort = self._combo(self.tr("Effort"), "effortChoice")
         self._mode = self._combo(self.tr("Permissions"), "modeChoice")
+        self._combos = {"model": self._model, "effort": self._effort, "mode": self._mode}
         for mode in _MODES:
             self._mode.addItem(self.tr(_MODE_WORDS[mode]), mode)
         help_of = {choice.value: choice.label for choice in PERMISSION_MODE.choices}
         for index, mode in enumerate(_MODES):
             self._mode.setItemData(index, help_of[mode], Qt.ItemDataRole.ToolTipRole)
         self._effort.hide()
+        self._estimate = Estimate(self.field, self)
         self._ring = ContextRing(theme, self)
         self._cost = QLabel(self)
         self._cost.setObjectName("costLabel")
@@ -315,7 +278,7 @@ class Composer(QFrame):
         for widget in (self._attach, self._model, self._effort, self._mode):
             row.addWidget(widget)
         row.addStretch(1)
-        for widget in (self._ring, self._cost, holder):
+        for widget in (self._estimate, self._ring, self._cost, holder):
             row.addWidget(widget)
         column.addLayout(row)
 
@@ -330,15 +293,18 @@ class Composer(QFrame):
         self.field.textChanged.connect(self._changed)
         self.field.submitted.connect(self._submit)
         self.field.stop_wanted.connect(self.stop_wanted)
-        self.field.recalled.connect(self.recall_wanted)
         self.field.mode_cycled.connect(self._cycle_mode)
-        self.field.long_paste.connect(lambda text: self.attach(self.tr("Pasted text"), text))
+        self.field.long_paste.connect(
+            lambda text: self.attach(self.attached.free_name(self.tr("Pasted text")), text)
+        )
         self.field.document().documentLayout().documentSizeChanged.connect(lambda _: self._fit())
         self._send.clicked.connect(self._submit)
         self._stop.clicked.connect(self.stop_wanted)
         self._attach.clicked.connect(lambda: self.attach_wanted.emit(None))
         self.field.given.connect(self.attach_wanted)
-        self.attached.changed.connect(self._refresh)
+        self.field.cursorPositionChanged.connect(self._drafted)
+        self.attached.changed.connect(self._changed)
+        self.attached.changed.connect(lambda: self._estimate.show_attached(self.attached.entries))
         self._model.activated.connect(lambda _: self.model_chosen.emit(self._model.currentData()))
         self._effort.activated.connect(
             lambda _: self.effort_chosen.emit(self._effort.currentData())
@@ -349,13 +315,20 @@ class Composer(QFrame):
 
     def _submit(self) -> None:
         text = self.text()
+        if not self._editing and self.interpret(text):
+            return
         if not self._send.isEnabled() or not (text.strip() or self.attached.entries):
             return
         self.send_wanted.emit(text, self.attachments())
 
     def _changed(self) -> None:
-        self._draft.start()
+        self._drafted()
         self._refresh()
+
+    def _drafted(self) -> None:
+        """What is written is kept soon, also of one who never pauses."""
+        if not self._draft.isActive():
+            self._draft.start()
 
     def _refresh(self) -> None:
         filled = bool(self.attached.entries) or not self.field.document().isEmpty()

@@ -39,7 +39,8 @@ MakeWelcome = Callable[[], "WelcomePage"]
 class ConversationArea(QWidget):
     """Emits what happens to tabs; the window carries it out. `shown(tab_id)`, '' for no tab.
 
-    `moved(old, new, ViewState)`, `forked(old, new)` and `working` as a page's `Branching`.
+    `moved(old, new, ViewState)`, `forked(old, new)` and `working` as a page's `Branching`;
+    `action_wanted(name)` when an action of the window was typed as a command.
     """
 
     shown = Signal(str)
@@ -52,6 +53,7 @@ class ConversationArea(QWidget):
     working = Signal(bool)
     key_wanted = Signal(str)
     open_wanted = Signal(str)
+    action_wanted = Signal(str)
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -158,6 +160,7 @@ class ConversationArea(QWidget):
             page.composer.key_wanted.connect(self.key_wanted)
             page.unarchive_wanted.connect(lambda: self.unarchive_wanted.emit(tab_id))
             page.open_wanted.connect(self.open_wanted)
+            page.commanding.action_wanted.connect(self.action_wanted)
             page.branching.working.connect(self.working)
             page.branching.moved.connect(lambda other, state: self.moved.emit(tab_id, other, state))
             page.branching.forked.connect(lambda other: self.forked.emit(tab_id, other))

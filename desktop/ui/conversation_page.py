@@ -11,7 +11,6 @@ from PySide6.QtCore import Qt, QTimer, Signal
 from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
 
-from desktop.core.chunks import LogChunk, Text
 from desktop.core.errors import NacreError
 from desktop.core.model import ModelInfo
 from desktop.core.permissions import Answer
@@ -21,13 +20,17 @@ from desktop.core.status import TabStatus, Way
 from desktop.ui.activity import ActivityLine
 from desktop.ui.banner import Banner
 from desktop.ui.branching import Branching
+from desktop.ui.completion import plugging
 from desktop.ui.composer import Composer
 from desktop.ui.doors import Doors
+from desktop.ui.drafting import Drafting
 from desktop.ui.find_bar import FindBar
 from desktop.ui.finding import Finding
 from desktop.ui.notice_bar import NoticeBar
 from desktop.ui.permission_bar import PermissionBar
 from desktop.ui.queue_bar import QueueBar
+from desktop.ui.queue_editing import QueueEditing
+from desktop.ui.recalling import Recalling
 from desktop.ui.resend_line import ResendLine
 from desktop.ui.tasks import Tasks
 from desktop.ui.theme import Theme
@@ -64,7 +67,6 @@ class ConversationPage(QWidget):
         self._tasks = tasks
         self._doors = doors
         self._sending = False
-        self._last_prompt = ""
         self._dangling_shown = ""
         self._problem = ""
         self._is_gone = False
@@ -98,6 +100,28 @@ class ConversationPage(QWidget):
             composer=self.composer,
             bar=self.edit_bar,
         )
+        self.queue_edit_bar = NoticeBar(
+            theme, name="queueEditBar", act=self.tr("Cancel"), closable=False, parent=self
+        )
+        self.queue_editing = QueueEditing(
+            tab_id,
+            commands=doors.commands,
+            tasks=tasks,
+            composer=self.composer,
+            queue_bar=self.queue_bar,
+            bar=self.queue_edit_bar,
+        )
+        self.drafting = Drafting(
+            tab_id,
+            catalogue=doors.catalogue,
+            tasks=tasks,
+            composer=self.composer,
+            draft=lambda: self.queue_editing.before or self.branching.draft,
+        )
+        self.recalling = Recalling(tab_id, self.composer, reader=doors.reader, tasks=tasks)
+        self.commanding = plugging.for_conversation(
+            tab_id, self.composer, self.find_bar, doors=doors, tasks=tasks
+        )
         self._build(theme)
         self._wire()
         self._status = TabStatus(tab_id)
@@ -112,9 +136,8 @@ class ConversationPage(QWidget):
     # -- heard from the feed ------------------------------------------------------------------
 
     def receipt(self, receipt: Receipt) -> None:
-        """Remembers the last prompt, for ↑ in the empty field."""
-        for chunk in receipt.chunks:
-            self._remember(chunk)
+        """What was said is heard for ↑ in the empty field."""
+        self.recalling.hear(receipt)
 
     def live(self, tab_id: str, op: BlockOp) -> None:
         """The transcript's own scope hears these."""
@@ -188,6 +211,7 @@ class ConversationPage(QWidget):
         """Ends everything of the page; the conversation itself goes on."""
         self._is_gone = True
         self.finding.close()
+        self.queue_editing.close()
         self.branching.close()
         self._unsubscribe()
         self._look_again.stop()
@@ -195,12 +219,11 @@ class ConversationPage(QWidget):
 
     def save_draft(self) -> None:
         """Keeps what is being written, in a task."""
-        # The text as it is now: the page may be gone when the task runs.
-        self._tasks.start(self._keep(self.branching.draft), "save draft")
+        self.drafting.save()
 
     async def keep_draft(self) -> None:
         """Keeps what is being written; raises StoreError when it can't be kept."""
-        await self._keep(self.branching.draft)
+        await self.drafting.keep()
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         """Esc stops wherever on the page the focus is; the field has its say first."""
@@ -213,6 +236,8 @@ class ConversationPage(QWidget):
         """Esc: out of an edit; where none is, the turn stops."""
         if self.branching.editing:
             self.branching.cancel()
+        elif self.queue_editing.before is not None:
+            self.queue_editing.cancel()
         else:
             self.stop()
 
@@ -252,20 +277,11 @@ class ConversationPage(QWidget):
     def _take_tools(self) -> None:
         self._tasks.start(self._doors.commands.take_tools(self.tab_id), "take the new tools")
 
-    async def _keep(self, draft: str) -> None:
-        await self._doors.catalogue.save_draft(self.tab_id, draft)
-
     async def _open(self) -> None:
-        draft = await self._doors.catalogue.draft(self.tab_id)
+        await self.drafting.bring_back(lambda: self._is_gone)
         if self._is_gone:
             return
-        if draft and not self.composer.text():
-            self.composer.set_text(draft)
         self.status(await self._doors.commands.open(self.tab_id))
-        page = await self._doors.reader.page(self.tab_id, limit=64)
-        for row in page.rows:
-            if isinstance(row, LogChunk):
-                self._remember(row)
 
     def _ask_again(self) -> None:
         self._tasks.start(self._ask_again_now(), f"look again at {self.tab_id}")
@@ -283,9 +299,13 @@ class ConversationPage(QWidget):
     async def _send_now(self, text: str, attachments: list[dict[str, Any]]) -> None:
         """The field is emptied only once the message is durable; otherwise it keeps the text."""
         editing = self.branching.editing
+        changing = self.queue_editing.before is not None and not editing
         try:
             if editing:
                 await self.branching.send_edit(text, attachments)
+            elif changing:
+                self.banner.say(await self.queue_editing.put(text, attachments))
+                return
             else:
                 await self._doors.commands.send(self.tab_id, text, attachments)
         except NacreError as error:
@@ -307,7 +327,7 @@ class ConversationPage(QWidget):
                 self.composer.clear()
             self.save_draft()
             return
-        if self.composer.text() == text:
+        if self.composer.text() == text and self.composer.attachments() == attachments:
             self.composer.clear()
             self.save_draft()
         self.pane.follow()
@@ -319,29 +339,8 @@ class ConversationPage(QWidget):
     def _try_now(self) -> None:
         self._tasks.start(self._doors.commands.try_now(self.tab_id), f"try now {self.tab_id}")
 
-    def _take_back(self, message_id: str) -> None:
-        self._tasks.start(self._take_back_now(message_id), "take back")
-
-    async def _take_back_now(self, message_id: str) -> None:
-        message = await self._doors.commands.cancel_queued(self.tab_id, message_id)
-        if message is not None:
-            written = self.composer.text()
-            self.composer.set_text(
-                f"{written}\n{message.text}".strip() if written else message.text
-            )
-            for one in message.attachments:
-                self.composer.add(dict(one))
-
     def _choose(self, **choice: Any) -> None:
         self._tasks.start(self._doors.commands.choose(self.tab_id, **choice), "choose")
-
-    def _recall(self) -> None:
-        if self._last_prompt:
-            self.composer.set_text(self._last_prompt)
-
-    def _remember(self, chunk: LogChunk) -> None:
-        if chunk.role == "user" and isinstance(chunk.data, Text):
-            self._last_prompt = chunk.data.text
 
     def refresh_ready(self) -> None:
         """Whether a message could go out now, and why not."""
@@ -390,6 +389,7 @@ class ConversationPage(QWidget):
             self.archived_bar,
             self.tools_line,
             self.edit_bar,
+            self.queue_edit_bar,
             self.composer,
             self.resend_line,
         ):
@@ -404,7 +404,6 @@ class ConversationPage(QWidget):
         self.composer.stop_wanted.connect(self.escape)
         self.archived_bar.acted.connect(self.unarchive_wanted)
         self.tools_line.acted.connect(self._take_tools)
-        self.composer.recall_wanted.connect(self._recall)
         self.composer.attach_wanted.connect(self.attach_wanted)
         self.composer.draft_changed.connect(self.save_draft)
         self.composer.model_chosen.connect(lambda model: self._choose(model=model))
@@ -419,12 +418,9 @@ class ConversationPage(QWidget):
         self.pane.failed.connect(self.banner.say)
         self.permission_bar.answered.connect(self._answer)
         self.permission_bar.guard_over.connect(self._offer_focus)
-        self.queue_bar.taken_back.connect(self._take_back)
-        self.queue_bar.released.connect(
-            lambda: self._tasks.start(
-                self._doors.commands.release_queue(self.tab_id), "release queue"
-            )
-        )
+        self.queue_bar.edit_wanted.connect(self.branching.cancel)
+        self.queue_bar.edit_wanted.connect(self.queue_editing.edit)
+        self.branching.edit_begins.connect(self.queue_editing.cancel)
 
     def _open_asking(self) -> None:
         if self._status.asking:

@@ -12,9 +12,11 @@ from PySide6.QtWidgets import QInputDialog, QWidget
 
 from desktop.core.records import CatalogueView, Tab
 from desktop.ui import asking, attaching, compacting
+from desktop.ui.completion import plugging
 from desktop.ui.composer import Composer
 from desktop.ui.conversation_area import ConversationArea
 from desktop.ui.doors import Doors
+from desktop.ui.new_draft import NewDraft
 from desktop.ui.putting_away import PuttingAway
 from desktop.ui.tasks import Tasks
 from desktop.ui.theme import Theme
@@ -52,6 +54,10 @@ class Desk(QObject):
         self.putting_away = PuttingAway(doors, area=area, tasks=tasks, theme=theme, window=window)
         self.putting_away.look_wanted.connect(self.open_tab)
         self.loaded.connect(self.putting_away.show)
+        plugging.for_new_page(area.new_page, doors=doors, tasks=tasks).action_wanted.connect(
+            area.action_wanted
+        )
+        self.new_draft = NewDraft(area.new_page.composer, catalogue=doors.catalogue, tasks=tasks)
         self._held = 0
         area.moved.connect(self._move_to)
         area.forked.connect(self._show_fork)
@@ -130,6 +136,7 @@ class Desk(QObject):
             self.reachable.emit()
         if composer.text() == text:
             composer.clear()
+            self.new_draft.save()
         await self._load()
         self._area.show_tab(tab_id)
 

@@ -1,7 +1,8 @@
 """What the window gets handed in once the log, the agents and the network side are loaded."""
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 from PySide6.QtWidgets import QDialog, QWidget
 
@@ -30,7 +31,8 @@ class StorageDoors:
 
 @dataclass(frozen=True, slots=True)
 class Doors:
-    """The protocols behind which everything else lies. `start_tour` returns the tour's tab id."""
+    """The protocols behind which everything else lies. `start_tour` returns the tour's tab id,
+    `file_names` the files of a folder for one who names one."""
 
     commands: Commands
     catalogue: Catalogue
@@ -48,3 +50,4 @@ class Doors:
     show_about: Callable[[QWidget], None]
     show_usage: Callable[[QWidget, str], None]
     reading: Reading
+    file_names: Callable[[Path], Awaitable[Sequence[str]]]

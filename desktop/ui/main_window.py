@@ -130,6 +130,7 @@ class MainWindow(QMainWindow):
         self._begin_with(desk)
         self._show_new_ready()
         desk.load_models()
+        desk.new_draft.bring_back()
 
     def say(self, sentence: str, detail: str = "") -> None:
         """A message over the whole window."""
@@ -179,6 +180,8 @@ class MainWindow(QMainWindow):
         for unsubscribe in self._unsubscribes:
             unsubscribe()
         await self.area.close_pages()
+        if self._desk is not None:
+            await self._desk.new_draft.keep()
 
     def closeEvent(self, event: QCloseEvent) -> None:
         if self._may_close:
@@ -356,6 +359,7 @@ class MainWindow(QMainWindow):
         self._list.stop_wanted.connect(desk.stop)
         self._list.stop_all_wanted.connect(desk.stop_all)
         self.area.open_wanted.connect(desk.open_tab)
+        self.area.action_wanted.connect(lambda name: self._actions[name].trigger())
         self._wire_putting_away(desk.putting_away)
         self.sidebar.folder_wanted.connect(desk.open_folder)
         self.area.closed.connect(desk.close_tab)

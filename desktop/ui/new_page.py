@@ -23,15 +23,14 @@ class NewPage(QWidget):
 
     begin_wanted = Signal(int, str, list)
     folder_wanted = Signal()
+    workspace_chosen = Signal()
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setObjectName("newPage")
         self.composer = Composer(theme, self)
         self.composer.send_wanted.connect(
-            lambda text, attachments: self.begin_wanted.emit(
-                int(self._folder.currentData() or 0), text, attachments
-            )
+            lambda text, attachments: self.begin_wanted.emit(self.workspace_id, text, attachments)
         )
         outer = QHBoxLayout(self)
         outer.addStretch(1)
@@ -53,6 +52,7 @@ class NewPage(QWidget):
         self._folder.setAccessibleName(self.tr("Folder of the new conversation"))
         self._folder.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToContents)
         self._folder.addItem(self.tr("no folder"), 0)
+        self._folder.currentIndexChanged.connect(lambda _: self.workspace_chosen.emit())
         open_folder = QPushButton(self.tr("Open folder…"), middle)
         open_folder.setProperty("plain", True)
         open_folder.clicked.connect(self.folder_wanted)
@@ -65,6 +65,11 @@ class NewPage(QWidget):
         column.addStretch(3)
         outer.addWidget(middle, 8)
         outer.addStretch(1)
+
+    @property
+    def workspace_id(self) -> int:
+        """The folder that is chosen; 0 is none."""
+        return int(self._folder.currentData() or 0)
 
     def show_workspaces(self, workspaces: Sequence[Workspace], scratch: str) -> None:
         """The folders to choose from; `scratch` (a path) is shown as "no folder"."""

@@ -1,19 +1,31 @@
-"""The messages that wait for their turn: visible, in order, each can be taken back (SPEC C05)."""
+"""The messages that wait for their turn: visible, in order; each can be changed or taken back (SPEC
+C05)."""
 
 from collections.abc import Sequence
 
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QPushButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import (
+    QFrame,
+    QHBoxLayout,
+    QLabel,
+    QPushButton,
+    QSizePolicy,
+    QVBoxLayout,
+    QWidget,
+)
 
 from desktop.core.status import QueuedMessage
+from desktop.ui.controls import act_button
 from desktop.ui.theme import Theme
 
 _SHOWN = 160
 
 
 class QueueBar(QFrame):
-    """`taken_back(message_id)`; `released` sends a queue that was held by a stop or a restart."""
+    """`edit_wanted(message_id)`, `taken_back(message_id)`; `released` sends a queue that was held
+    by a stop or a restart."""
 
+    edit_wanted = Signal(str)
     taken_back = Signal(str)
     released = Signal()
 
@@ -22,7 +34,8 @@ class QueueBar(QFrame):
         self.setObjectName("queueBar")
         self.setAccessibleName(self.tr("Waiting messages"))
         self._theme = theme
-        self._shown: tuple[tuple[str, ...], bool] = ((), False)
+        self._shown: tuple[tuple[QueuedMessage, ...], bool, str] = ((), False, "")
+        self._edited = ""
         self._column = QVBoxLayout(self)
         self._column.setContentsMargins(
             theme.space_12, theme.space_4, theme.space_12, theme.space_4
@@ -31,7 +44,7 @@ class QueueBar(QFrame):
         self.hide()
 
     def show_queue(self, queue: Sequence[QueuedMessage], *, held: bool) -> None:
-        shown = (tuple(message.id for message in queue), held)
+        shown = (tuple(queue), held, self._edited)
         if shown == self._shown:
             return
         self._shown = shown
@@ -41,9 +54,15 @@ class QueueBar(QFrame):
                 widget.deleteLater()
         for message in queue:
             self._column.addWidget(self._row(message))
-        if queue and held:
+        if queue and held and not self._edited:
             self._column.addWidget(self._release_row())
         self.setVisible(bool(queue))
+
+    def show_edited(self, message_id: str) -> None:
+        """The message that is in the field to be changed; '' for none."""
+        self._edited = message_id
+        queue, held, _ = self._shown
+        self.show_queue(queue, held=held)
 
     def _row(self, message: QueuedMessage) -> QWidget:
         holder = QWidget(self)
@@ -51,14 +70,21 @@ class QueueBar(QFrame):
         row.setContentsMargins(0, 0, 0, 0)
         first = message.text.strip().partition("\n")[0]
         text = first if len(first) <= _SHOWN else first[:_SHOWN] + "…"
-        label = QLabel(self.tr("Waiting: {text}").format(text=text), holder)
+        is_edited = message.id == self._edited
+        words = self.tr("Being changed: {text}") if is_edited else self.tr("Waiting: {text}")
+        label = QLabel(words.format(text=text), holder)
         label.setTextFormat(Qt.TextFormat.PlainText)
+        # The longest word may not widen the window.
+        label.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
         row.addWidget(label, 1)
-        back = QPushButton(self.tr("Take back"), holder)
-        back.setObjectName("takeBack")
-        back.setAccessibleName(self.tr("Take back: {text}").format(text=text))
-        back.clicked.connect(lambda: self.taken_back.emit(message.id))
-        row.addWidget(back)
+        for name, says, wanted in (
+            ("editQueued", self.tr("Edit"), self.edit_wanted),
+            ("takeBack", self.tr("Take back"), self.taken_back),
+        ):
+            button = act_button(holder, says, name, lambda w=wanted: w.emit(message.id))
+            button.setAccessibleName(f"{says}: {text}")
+            button.setEnabled(not is_edited)
+            row.addWidget(button)
         return holder
 
     def _release_row(self) -> QWidget:

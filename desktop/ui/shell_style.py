@@ -26,6 +26,9 @@ def shell_style(theme: Theme) -> str:
 #composerFrame {{ background: {colours.surface}; border: {line};
   border-radius: {measures.card_radius}px; }}
 #composer {{ background: transparent; border: none; }}
+#completionFrame {{ background: {colours.surface}; border: {line};
+  border-radius: {measures.card_radius}px; }}
+#completionList {{ background: transparent; border: none; outline: none; }}
 #permissionBar {{ background: {colours.surface};
   border: {measures.focus_ring}px solid {colours.warning};
   border-radius: {measures.card_radius}px; }}

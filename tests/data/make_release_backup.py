@@ -102,7 +102,7 @@ async def _conversation(log: Log, tab: Any) -> dict[str, Any]:
         "archived": tab.archived_at,
         "trashed": tab.trashed_at,
         "forkedFrom": tab.forked_from,
-        "draft": await log.catalogue.draft(tab.id),
+        "draft": (await log.catalogue.draft(tab.id)).text,
         "queued": [[one.id, one.text] for one in await session.queued()],
         "requests": [[one.id, one.turn_id, one.usage] for one in await session.requests()],
         "model": snapshot and [snapshot.model, snapshot.effort, snapshot.mode],

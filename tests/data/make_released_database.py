@@ -32,6 +32,7 @@ CHUNKS: tuple[tuple[str, str, int, dict[str, Any]], ...] = (
     ("system", "system", 0, {"kind": "a kind of tomorrow", "text": "x"}),
     ("system", "system", 0, {"kind": "turn_end", "outcome": "done", "durationMs": 5}),
 )
+ATTACHED = ({"name": "b.txt", "mediaType": "text/plain", "size": 4},)
 
 
 def make(file: Path, schema: int) -> Path:
@@ -80,6 +81,15 @@ def _first(plain: sqlite3.Connection) -> None:
     plain.execute("PRAGMA user_version=1")
 
 
+def _second(plain: sqlite3.Connection) -> None:
+    _first(plain)
+    for statement in _revision("0002_drafts.py").COLUMNS:
+        plain.execute(statement)
+    plain.execute("UPDATE alembic_version SET version_num = '0002'")
+    plain.execute("UPDATE drafts SET caret = 4, attachments_json = ?", (json.dumps(ATTACHED),))
+    plain.execute("PRAGMA user_version=2")
+
+
 def _rows() -> Iterator[tuple[object, ...]]:
     for tab, first in (("open", 1), ("closed", 1), ("fork", 7), ("binned", 1)):
         for place, (role, kind, step, data) in enumerate(CHUNKS):
@@ -108,7 +118,7 @@ def _revision(name: str) -> ModuleType:
     return module
 
 
-SCHEMAS: dict[int, Callable[[sqlite3.Connection], None]] = {1: _first}
+SCHEMAS: dict[int, Callable[[sqlite3.Connection], None]] = {1: _first, 2: _second}
 
 
 def main() -> None:

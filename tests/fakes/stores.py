@@ -11,13 +11,14 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Literal
 
-from desktop.core.chunks import LogChunk, NewChunk, Role, Stamp, Text, Type
+from desktop.core.chunks import Json, LogChunk, NewChunk, Role, Stamp, Text, Type
 from desktop.core.conversation import LoadedSession, is_message, split_dangling
 from desktop.core.errors import InBin, LeaseHeld, StoreError, UnknownFolder
 from desktop.core.permissions import Rule
 from desktop.core.records import (
     Branch,
     CatalogueView,
+    Draft,
     FoundRows,
     Page,
     Project,
@@ -182,6 +183,15 @@ class MemorySession:
                 queue.remove(message)
                 return message
         return None
+
+    async def change_queued(self, message: QueuedMessage) -> bool:
+        self._log.writing()
+        queue = self._log.find(self._tab_id).queue
+        for at, one in enumerate(queue):
+            if one.id == message.id:
+                queue[at] = message
+                return True
+        return False
 
     async def take_queued(self, *, turn_id: str, step: int, stamp: Stamp) -> Receipt | None:
         self._log.writing()
@@ -572,12 +582,18 @@ class MemoryCatalogue:
         else:
             self._settings[key] = value
 
-    async def draft(self, tab_id: str) -> str:
+    async def draft(self, tab_id: str) -> Draft:
         return self._log.find(tab_id).draft
 
-    async def save_draft(self, tab_id: str, text: str) -> None:
+    async def save_draft(self, tab_id: str, text: str, *, caret: int = 0) -> None:
         self._log.writing()
-        self._log.find(tab_id).draft = text
+        held = self._log.find(tab_id)
+        held.draft = replace(held.draft, text=text, caret=caret)
+
+    async def save_attachments(self, tab_id: str, attachments: Sequence[Json]) -> None:
+        self._log.writing()
+        held = self._log.find(tab_id)
+        held.draft = replace(held.draft, attachments=tuple(attachments))
 
 
 def _real_folder(directory: Path) -> Path:

@@ -3,13 +3,14 @@
 from typing import Any
 
 import pytest
-from PySide6.QtCore import QCoreApplication, QMimeData, Qt
+from PySide6.QtCore import QCoreApplication, QMimeData, QRect, QRectF, Qt
 from PySide6.QtGui import QInputMethodEvent
 from PySide6.QtWidgets import QLabel, QPushButton
 from pytestqt.qtbot import QtBot
 
 from desktop.core.model import ModelInfo, Spent
-from desktop.ui.composer import LONG_PASTE, Composer
+from desktop.ui.composer import Composer
+from desktop.ui.message_field import LONG_PASTE
 from desktop.ui.theme import LIGHT, Theme
 
 THEME = Theme("light", LIGHT)
@@ -112,15 +113,6 @@ def test_shift_tab_goes_through_the_permission_modes(composer: Composer, qtbot: 
     assert chosen == ["accept-edits"]
 
 
-def test_up_in_an_empty_field_asks_for_the_last_prompt(composer: Composer, qtbot: QtBot) -> None:
-    recalled: list[bool] = []
-    composer.recall_wanted.connect(lambda: recalled.append(True))
-    qtbot.keyClick(composer.field, Qt.Key.Key_Up)
-    qtbot.keyClicks(composer.field, "x")
-    qtbot.keyClick(composer.field, Qt.Key.Key_Up)
-    assert recalled == [True]
-
-
 def test_c27_an_unknown_model_of_a_conversation_can_still_be_shown(composer: Composer) -> None:
     composer.show_models((ModelInfo("m-1", "Model One", efforts=("low", "high")),))
     composer.show_choice("m-1", "high", "auto")
@@ -132,3 +124,43 @@ def test_c27_an_unknown_model_of_a_conversation_can_still_be_shown(composer: Com
 def test_an_unknown_price_is_never_shown_as_nothing(composer: Composer) -> None:
     composer.show_spent(Spent(dollars=None))
     assert composer.findChild(QLabel, "costLabel").text() == "$ ?"  # pyright: ignore[reportOptionalMemberAccess]
+
+
+@pytest.mark.parametrize("key", [Qt.Key.Key_Return, Qt.Key.Key_Escape, Qt.Key.Key_Up])
+def test_u38_keys_that_a_method_lets_through_change_nothing(
+    composer: Composer, qtbot: QtBot, key: Qt.Key
+) -> None:
+    composer.set_text("one")
+    QCoreApplication.sendEvent(composer.field, QInputMethodEvent("にほ", []))
+    qtbot.keyClick(composer.field, key)
+    done = QInputMethodEvent("", [])
+    done.setCommitString("日本")
+    QCoreApplication.sendEvent(composer.field, done)
+    assert composer.text() == "one日本"
+
+
+def test_u38_an_input_method_is_told_where_the_caret_is(composer: Composer) -> None:
+    """Its window stands beside the text, not in a corner."""
+
+    def caret() -> QRect:
+        found = composer.field.inputMethodQuery(Qt.InputMethodQuery.ImCursorRectangle)
+        return QRectF(found).toRect()
+
+    assert composer.field.testAttribute(Qt.WidgetAttribute.WA_InputMethodEnabled)
+    composer.set_text("")
+    begin = caret()
+    composer.set_text("some words\nand more")
+    composer.set_caret(len("some words"))
+    first = caret()
+    composer.set_caret(len("some words\nand"))
+    second = caret()
+    assert first.left() > begin.left()
+    assert second.top() >= first.top() + first.height() // 2
+    assert composer.field.rect().contains(second)
+
+
+def test_what_an_input_method_is_told_of_the_text_is_the_text(composer: Composer) -> None:
+    composer.set_text("日本 text")
+    ask = composer.field.inputMethodQuery
+    assert ask(Qt.InputMethodQuery.ImSurroundingText) == "日本 text"
+    assert ask(Qt.InputMethodQuery.ImCursorPosition) == len("日本 text")

@@ -80,6 +80,7 @@ def test_a_first_message_that_could_not_go_out_is_kept_and_makes_no_second_conve
         show_about=nothing,
         show_usage=nothing,
         reading=Reading(file=nothing, picture=nothing),
+        file_names=nothing,
     )
     desk = Desk(doors, area=area, tasks=tasks, theme=lambda: theme, window=area)
     composer = area.new_page.composer

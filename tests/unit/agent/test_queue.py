@@ -136,6 +136,109 @@ async def test_C06_a_message_taken_back_is_never_sent_and_once_sent_stays(tmp_pa
 
 
 @played
+async def test_C06_nothing_goes_out_while_a_waiting_message_is_changed(tmp_path: Path) -> None:
+    """Then all of it does, in its order, with the new text."""
+    gate, done = Gate(), Gate()
+    tool = ScriptedTool("look", gates={"1": gate})
+    first = calls(call("c1", "look", {"at": "1"}))
+    model = ScriptedModel([first, [done, *says("One.")], says("Two.")])
+    stage = Stage(tmp_path, model, [tool])
+    await stage.tab()
+    await stage.send("First")
+    await gate.reached()
+    await stage.send("Second")
+    await stage.send("Third")
+    second = stage.supervisor.status(stage.tab_id).queue[0]
+    assert await stage.supervisor.edit_queued(stage.tab_id, second.id) == second
+    gate.open()
+    await done.reached()
+    done.open()
+    status = await stage.idle()
+    assert [one.text for one in status.queue] == ["Second", "Third"]
+    assert await stage.supervisor.put_queued(stage.tab_id, second.id, "Another")
+    status = await stage.idle()
+    assert (status.held, status.queue) == (False, ())
+    assert stage.story[-5:] == [
+        "end done",
+        "user: Another",
+        "user: Third",
+        "assistant: Two.",
+        "end done",
+    ]
+
+
+@played
+async def test_C06_an_edit_that_is_given_up_leaves_the_message_and_its_turn(tmp_path: Path) -> None:
+    gate = Gate()
+    stage = Stage(tmp_path, ScriptedModel([[gate, *says("One.")], says("Two.")]))
+    await stage.tab()
+    await stage.send("First")
+    await gate.reached()
+    await stage.send("Second")
+    (second,) = stage.supervisor.status(stage.tab_id).queue
+    await stage.supervisor.edit_queued(stage.tab_id, second.id)
+    assert await stage.supervisor.put_queued(stage.tab_id, second.id)
+    gate.open()
+    await stage.published.until(lambda: len(system_rows(stage.rows, "turn_end")) == 2)
+    await stage.idle()
+    assert "user: Second" in stage.story
+
+
+@played
+async def test_C06_an_edit_does_not_release_what_a_stop_held(tmp_path: Path) -> None:
+    gate = Gate()
+    stage = Stage(tmp_path, ScriptedModel([[begins(), gate]]))
+    await stage.tab()
+    await stage.send("First")
+    await gate.reached()
+    await stage.send("Second")
+    (second,) = stage.supervisor.status(stage.tab_id).queue
+    await stage.supervisor.edit_queued(stage.tab_id, second.id)
+    await stage.supervisor.stop(stage.tab_id)
+    assert await stage.supervisor.put_queued(stage.tab_id, second.id, "Another")
+    status = stage.supervisor.status(stage.tab_id)
+    assert (status.phase, status.held) == ("idle", True)
+    assert [one.text for one in status.queue] == ["Another"]
+
+
+@played
+async def test_FX07_a_turn_that_fails_during_an_edit_holds_the_queue_beyond_it(
+    tmp_path: Path,
+) -> None:
+    gate = Gate()
+    stage = Stage(tmp_path, ScriptedModel([[gate, *fails("rate_limit", "Too many requests.")]]))
+    await stage.tab()
+    await stage.send("First")
+    await gate.reached()
+    await stage.send("Second")
+    (second,) = stage.supervisor.status(stage.tab_id).queue
+    await stage.supervisor.edit_queued(stage.tab_id, second.id)
+    gate.open()
+    await stage.idle()
+    assert await stage.supervisor.put_queued(stage.tab_id, second.id, "Another")
+    status = stage.supervisor.status(stage.tab_id)
+    assert (status.phase, status.held) == ("idle", True)
+
+
+@played
+async def test_C06_a_message_that_went_out_is_not_changed(tmp_path: Path) -> None:
+    gate, later = Gate(), Gate()
+    stage = Stage(tmp_path, ScriptedModel([[gate, *says("One.")], [later, *says("Two.")]]))
+    await stage.tab()
+    await stage.send("First")
+    await gate.reached()
+    await stage.send("Second")
+    (second,) = stage.supervisor.status(stage.tab_id).queue
+    gate.open()
+    await later.reached()
+    assert await stage.supervisor.edit_queued(stage.tab_id, second.id) is None
+    assert not await stage.supervisor.put_queued(stage.tab_id, second.id, "Another")
+    later.open()
+    await stage.idle()
+    assert "user: Second" in stage.story
+
+
+@played
 async def test_FX07_a_turn_that_fails_holds_the_queue_and_sends_nothing_twice(
     tmp_path: Path,
 ) -> None:

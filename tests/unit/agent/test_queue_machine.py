@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 
 from desktop.core.chunks import LogChunk, Text
-from desktop.core.status import TabStatus
+from desktop.core.status import QueuedMessage, TabStatus
 from tests.fakes.models import Batch, Gate, Response, ScriptedModel, call, calls, fails, says
 from tests.fakes.tools import ScriptedTool
 from tests.unit.agent.stage import Stage
@@ -37,6 +37,7 @@ class QueueMachine(RuleBasedStateMachine):
         self.taken_back: set[str] = set()
         self.before: tuple[LogChunk, ...] = ()
         self.gate: Gate | None = None
+        self.edited: QueuedMessage | None = None
 
     # -- what happens -------------------------------------------------------------------------
 
@@ -73,7 +74,7 @@ class QueueMachine(RuleBasedStateMachine):
         assert self.status.held == bool(self.status.queue)
 
     @rule(kind=KINDS)
-    @precondition(lambda self: bool(self.status.queue))
+    @precondition(lambda self: bool(self.status.queue) and self.edited is None)
     def release(self, kind: str) -> None:
         if not self.running:
             self.offer(kind)
@@ -88,11 +89,34 @@ class QueueMachine(RuleBasedStateMachine):
         self.do(lambda: self.stage.supervisor.cancel_queued(self.stage.tab_id, message.id))
         self.taken_back.add(message.text)
 
+    @rule(at=st.integers(0, 3))
+    @precondition(lambda self: bool(self.status.queue) and self.edited is None)
+    def begin_edit(self, at: int) -> None:
+        self.edited = self.status.queue[at % len(self.status.queue)]
+        message_id = self.edited.id
+        self.do(lambda: self.stage.supervisor.edit_queued(self.stage.tab_id, message_id))
+
+    @rule(kind=KINDS, is_changed=st.booleans())
+    @precondition(lambda self: self.edited is not None)
+    def end_edit(self, kind: str, is_changed: bool) -> None:
+        """Another text in the same place, or the old one; the queue goes if it would have gone."""
+        edited, self.edited = self.edited, None
+        assert edited is not None
+        text = f"{edited.text} changed" if is_changed else None
+        if text and edited.text not in self.taken_back:
+            self.said[self.said.index(edited.text)] = text
+        agent = self.stage.supervisor.running_agent(self.stage.tab_id)
+        if not self.running and agent is not None and agent.owes_queue and self.status.queue:
+            self.offer(kind)
+        self.do(lambda: self.stage.supervisor.put_queued(self.stage.tab_id, edited.id, text))
+        self.settle()
+
     @rule()
     @precondition(lambda self: not self.running)
     def restart(self) -> None:
         """Another process opens the conversation: it holds what waits, and asks nothing."""
         waiting = [one.text for one in self.status.queue]
+        self.edited = None
         self.model = ScriptedModel()
         self.stage = self.stage.again(self.model, [ScriptedTool("look")])
         self.do(lambda: self.stage.supervisor.open(self.stage.tab_id))
@@ -119,6 +143,11 @@ class QueueMachine(RuleBasedStateMachine):
         assert not self.taken_back & {*logged, *waiting}
         assert sorted(logged + waiting) == sorted(set(self.said) - self.taken_back)
         assert waiting == [one for one in self.said if one in waiting]
+
+    @invariant()
+    def what_is_edited_has_not_gone_out(self) -> None:
+        if self.edited is not None and self.edited.text not in self.taken_back:
+            assert self.edited.id in {one.id for one in self.status.queue}
 
     @invariant()
     def held_means_that_nothing_goes_out(self) -> None:

@@ -26,7 +26,7 @@ from desktop.core.conversation import LoadedSession
 from desktop.core.errors import StoreError, UnknownConversation, UnknownFolder
 from desktop.core.permissions import Rule
 from desktop.core.protocols import Catalogue, LogReader, TurnStore
-from desktop.core.records import Page, Receipt, RequestRecord, Snapshot
+from desktop.core.records import Draft, Page, Receipt, RequestRecord, Snapshot
 from desktop.core.status import QueuedMessage
 from desktop.store.jsonl import FSJSONLStore
 from desktop.store.jsonl_pages import FSJSONLPages
@@ -218,6 +218,27 @@ def test_a_request_is_kept_and_moves_the_revision(store: TurnStore) -> None:
     assert ended.requests == (done,)
 
 
+def test_c05_a_waiting_message_is_changed_in_its_place_and_one_that_went_is_not(
+    store: TurnStore,
+) -> None:
+    for n in range(3):
+        run(store.enqueue(QueuedMessage(f"m{n}", store.session_id, f"text {n}", n)))
+    changed = QueuedMessage("m1", store.session_id, "another", 1, ({"name": "a", "text": "b"},))
+    assert run(store.change_queued(changed))
+    assert [one.text for one in run(store.queued())] == ["text 0", "another", "text 2"]
+    assert run(store.queued())[1] == changed
+    assert run(store.cancel_queued("m2")) is not None
+    assert not run(store.change_queued(replace(changed, id="m2")))
+    receipt = run(store.take_queued(turn_id="t", step=0, stamp=STAMP))
+    assert receipt is not None
+    assert [one.data for one in receipt.chunks] == [
+        Text("text 0"),
+        Text("another", attachments=changed.attachments),
+    ]
+    assert not run(store.change_queued(changed))
+    assert run(store.queued()) == ()
+
+
 def test_the_queue_keeps_its_order_and_goes_out_once(store: TurnStore) -> None:
     """C05, C06."""
     attachments = ({"name": "a.png", "mediaType": "image/png", "sha256": "0" * 64, "size": 3},)
@@ -394,12 +415,33 @@ def test_rules_settings_and_drafts_are_kept_and_taken_away(log: AnyLog, tab: str
     run(catalogue.save_setting("gone", "x"))
     run(catalogue.save_setting("gone", None))
     assert run(catalogue.settings()) == {"theme": "light"}
-    assert run(catalogue.draft(tab)) == ""
+    assert run(catalogue.draft(tab)) == Draft()
     run(catalogue.save_draft(tab, "half a thou"))
-    run(catalogue.save_draft(tab, "half a thought"))
-    assert run(catalogue.draft(tab)) == "half a thought"
+    run(catalogue.save_draft(tab, "half a thought", caret=4))
+    assert run(catalogue.draft(tab)) == Draft("half a thought", 4)
     run(catalogue.save_draft(tab, ""))
-    assert run(catalogue.draft(tab)) == ""
+    assert run(catalogue.draft(tab)) == Draft()
+
+
+def test_u14_a_draft_keeps_what_is_attached_whatever_becomes_of_its_text(
+    log: AnyLog, tab: str
+) -> None:
+    catalogue = log.catalogue
+    picture = {
+        "kind": "image",
+        "sha256": "0" * 64,
+        "mediaType": "image/png",
+        "content": b"\x89PNG",
+        "original": {"mediaType": "image/bmp", "content": b"BM"},
+    }
+    attached = ({"name": "a", "text": "odd \ud800\r\n\x00 end", "size": 17}, picture)
+    run(catalogue.save_attachments(tab, attached))
+    run(catalogue.save_draft(tab, "look", caret=2))
+    assert run(catalogue.draft(tab)) == Draft("look", 2, attached)
+    run(catalogue.save_draft(tab, ""))
+    assert run(catalogue.draft(tab)) == Draft("", 0, attached)
+    run(catalogue.save_attachments(tab, ()))
+    assert run(catalogue.draft(tab)) == Draft()
 
 
 def test_the_lease_is_renewed_by_its_holder(store: TurnStore) -> None:

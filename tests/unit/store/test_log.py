@@ -28,6 +28,24 @@ from desktop.core.status import QueuedMessage
 from desktop.store.log import Log
 from tests.unit.store.builders import STAMP, chunk, new_tab, open_log, run, tool_turn
 
+DRAFTER = """
+import asyncio, sys
+from pathlib import Path
+from desktop.store.log import Log
+
+async def main():
+    folder, tab = Path(sys.argv[1]), sys.argv[2]
+    log = Log.open(
+        folder / "nacre.db", blobs=folder / "blobs", run=folder / "run",
+        new_id=lambda: "of-the-drafter", now_ms=lambda: 1,
+    )
+    for number in range(1, 100_000):
+        await log.catalogue.save_attachments(tab, [{"name": "a", "text": f"{number} " * 5_000}])
+        await log.catalogue.save_draft(tab, str(number), caret=number)
+        print(number, flush=True)
+
+asyncio.run(main())
+"""
 WRITER = """
 import asyncio, sys, uuid
 from pathlib import Path
@@ -105,7 +123,7 @@ def test_any_text_is_stored_and_read_back(log: Log, tab: str, tmp_path: Path) ->
     assert run(store.queued())[0].text == odd
     assert run(log.catalogue.rename_tab(tab, odd)).title == "a�b�c"
     run(log.catalogue.save_draft(tab, odd))
-    assert run(log.catalogue.draft(tab)) == "a�b�c"
+    assert run(log.catalogue.draft(tab)).text == "a�b�c"
     run(log.catalogue.save_setting("k", odd))
     assert run(log.catalogue.settings()) == {"k": "a�b�c"}
     with _plain(tmp_path) as plain:
@@ -383,3 +401,30 @@ def test_a_closed_log_leaves_no_thread_and_says_so(tmp_path: Path) -> None:
     assert threading.active_count() == before
     with pytest.raises(StoreError, match="closed"):
         run(log.reader.page(tab, limit=1))
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="kills by signal")
+def test_u14_a_kill_costs_no_draft_that_was_saved_nor_what_is_attached_to_it(
+    tmp_path: Path,
+) -> None:
+    """Text and attachments of one moment, whole, whenever the process dies."""
+    with open_log(tmp_path) as log:
+        tab = new_tab(log, tmp_path)
+        process = subprocess.Popen(
+            [sys.executable, "-c", DRAFTER, str(tmp_path), tab], stdout=subprocess.PIPE, text=True
+        )
+        assert process.stdout is not None
+        for line in process.stdout:
+            if int(line) >= 10:
+                break
+        os.kill(process.pid, signal.SIGKILL)
+        printed = [int(line) for line in process.stdout if line.endswith("\n") and line.strip()]
+        process.stdout.close()
+        process.wait()
+        draft = run(log.catalogue.draft(tab))
+        number = int(draft.text)
+        assert number >= max(printed, default=10)
+        assert draft.caret == number
+        (attached,) = draft.attachments
+        assert attached["text"] in [f"{one} " * 5_000 for one in (number, number + 1)]
+        assert run(log.doctor())["ok"]

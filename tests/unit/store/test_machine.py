@@ -306,7 +306,7 @@ class Store(RuleBasedStateMachine):
         assert self._run(log.reader.revision(id_)) == tab.revision
         assert self._run(session.requests()) == tuple(tab.requests.values())
         assert self._run(session.queued()) == tuple(tab.queue)
-        assert self._run(log.catalogue.draft(id_)) == tab.draft
+        assert self._run(log.catalogue.draft(id_)).text == tab.draft
 
     # -- words of the rules
 

@@ -93,6 +93,19 @@ def test_a_blob_goes_with_its_last_reference(log: Log, tab: str, tmp_path: Path)
     assert _sweep(log) == (0, 0)
 
 
+def test_u14_what_a_draft_has_attached_stays_until_the_draft_lets_it_go(
+    log: Log, tab: str, tmp_path: Path
+) -> None:
+    attached = ({"name": "a", "text": "half"}, {"kind": "image", "content": b"drawn"})
+    run(log.catalogue.save_attachments(tab, attached))
+    assert len(_blobs(tmp_path)) == 2
+    assert _sweep(log) == (0, 0)
+    assert run(log.doctor())["missingFiles"] == 0
+    run(log.catalogue.save_attachments(tab, attached[:1]))
+    assert _sweep(log) == (1, len("drawn"))
+    assert run(log.catalogue.draft(tab)).attachments == attached[:1]
+
+
 def test_a_row_that_comes_while_the_log_is_looked_through_keeps_its_blob(
     log: Log, tab: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -1,0 +1,1 @@
+"""What a message field offers while one writes: files after `@`, commands after `/` (LOOK.md)."""
