@@ -23,6 +23,7 @@ class Home:
     base_url: str = ""
     key: str = KEY
     extra: Mapping[str, str] = field(default_factory=dict[str, str])
+    seconds: float = SECONDS  # that a command may take
 
     @property
     def data(self) -> Path:
@@ -70,7 +71,7 @@ class Home:
     def nacre(self, *arguments: str, text: str | None = None) -> "Ended":
         """Runs `nacre` to its end."""
         process = self.start(*arguments, stdin=subprocess.PIPE if text else subprocess.DEVNULL)
-        return ended(process, text)
+        return ended(process, text, seconds=self.seconds)
 
     def run(self, text: str, *arguments: str) -> "Ended":
         """`nacre run --json` in the workspace."""
@@ -102,14 +103,16 @@ class Ended:
         return [one for one in self.events if one["event"] == name]
 
 
-def ended(process: "subprocess.Popen[str]", text: str | None = None) -> Ended:
+def ended(
+    process: "subprocess.Popen[str]", text: str | None = None, *, seconds: float = SECONDS
+) -> Ended:
     """Waits for the end; a process that does not end is killed and fails the test."""
     try:
-        out, err = process.communicate(text, timeout=SECONDS)
+        out, err = process.communicate(text, timeout=seconds)
     except subprocess.TimeoutExpired:
         process.kill()
         out, err = process.communicate()
-        raise AssertionError(f"did not end within {SECONDS} s\n{out}\n{err}") from None
+        raise AssertionError(f"did not end within {seconds:g} s\n{out}\n{err}") from None
     return Ended(process.returncode, out, err)
 
 

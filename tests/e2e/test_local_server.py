@@ -27,7 +27,7 @@ from tests.guards import LOCAL_MODEL_SERVER
 
 MODEL = "local-model"
 LONG = "A pearl is laid down layer on layer. " * 30
-PATIENCE = 120.0  # seconds that a model has to be read
+PATIENCE = 240.0  # seconds that a model has to be read, or to say all it wants to
 
 
 def talks_and_is_stopped(home: Home) -> str:
@@ -109,10 +109,10 @@ def test_a_conversation_too_long_for_a_local_model_is_told_and_can_go_on(home: H
     not LOCAL_MODEL_SERVER,
     reason="NACRE_LOCAL_MODEL_SERVER names no server (tests/README.md tells how to get one)",
 )
-@pytest.mark.timeout(600)
+@pytest.mark.timeout(900)
 def test_a_real_local_model_is_talked_to_stopped_and_gone_on_with(home: Home) -> None:
     with local_server(LOCAL_MODEL_SERVER) as base_url:
-        talks_and_is_stopped(replace(home, base_url=base_url))
+        talks_and_is_stopped(replace(home, base_url=base_url, seconds=PATIENCE))
     check_log(home)
 
 
