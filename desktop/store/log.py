@@ -28,6 +28,7 @@ from desktop.store.reads import LogPages
 from desktop.store.records import LegacyRecords
 from desktop.store.search import SqlSearch
 from desktop.store.session import SqlSession
+from desktop.store.sources import LogSources
 from desktop.store.upkeep import Upkeep
 
 logger = logging.getLogger(__name__)
@@ -62,6 +63,7 @@ class Log:
         )
         self._leases = Leases(run, new_id=new_id, now_ms=now_ms)
         self.reader = LogPages(self._lanes, self._blobs)
+        self.sources = LogSources(self._lanes)
         self.search = SqlSearch(self._lanes)
         purging = Purging(self._lanes)
         self.upkeep = Upkeep(self._lanes, database, self._blobs, purging=purging, busy_ms=busy_ms)

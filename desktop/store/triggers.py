@@ -108,6 +108,10 @@ def _revisions() -> dict[str, str]:
             f"AFTER UPDATE ON model_requests WHEN {_differs(_REQUEST_COLUMNS)}"
             f" BEGIN {_count('NEW')} END"
         ),
+        "requests_revision_move": (
+            "AFTER UPDATE ON model_requests WHEN OLD.tab_id IS NOT NEW.tab_id"
+            f" BEGIN {_count('OLD')} END"
+        ),
     }
     for table, columns in _CATALOGUE_COLUMNS.items():
         count = "BEGIN UPDATE catalogue_revision SET revision = revision + 1; END"

@@ -80,6 +80,13 @@ def _first(plain: sqlite3.Connection) -> None:
     plain.execute("PRAGMA user_version=1")
 
 
+def _second(plain: sqlite3.Connection) -> None:
+    _first(plain)
+    plain.executescript(_revision("0002_said.py").INDEXES)
+    plain.execute("UPDATE alembic_version SET version_num = '0002'")
+    plain.execute("PRAGMA user_version=2")
+
+
 def _rows() -> Iterator[tuple[object, ...]]:
     for tab, first in (("open", 1), ("closed", 1), ("fork", 7), ("binned", 1)):
         for place, (role, kind, step, data) in enumerate(CHUNKS):
@@ -108,7 +115,7 @@ def _revision(name: str) -> ModuleType:
     return module
 
 
-SCHEMAS: dict[int, Callable[[sqlite3.Connection], None]] = {1: _first}
+SCHEMAS: dict[int, Callable[[sqlite3.Connection], None]] = {1: _first, 2: _second}
 
 
 def main() -> None:

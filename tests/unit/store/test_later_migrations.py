@@ -20,13 +20,14 @@ from tests.unit.store.builders import chunk, new_tab, open_log, run, tool_turn
 from tests.unit.store.failing import failing_at
 from tests.unit.store.test_legacy_migration import everything, hashes
 
-HEAD = '''
+NEXT = SCHEMA + 1
+HEAD = f'''
 """Only of the tests."""
 
 from alembic import op
 
-revision = "0002"
-down_revision = "0001"
+revision = "{NEXT:04}"
+down_revision = "{SCHEMA:04}"
 
 
 def upgrade() -> None:
@@ -52,11 +53,11 @@ LEAVES_ROWS_BEHIND = (
     connection.exec_driver_sql("DELETE FROM workspaces")
 """
 )
-MIGRATE = """
+MIGRATE = f"""
 import sys
 from pathlib import Path
 from desktop.store import schema
-schema.SCHEMA, schema.MIGRATIONS = 2, Path(sys.argv[2])
+schema.SCHEMA, schema.MIGRATIONS = {NEXT}, Path(sys.argv[2])
 print("ready", flush=True)
 sys.stdin.readline()
 schema.prepare(Path(sys.argv[1]), busy_ms=30_000)
@@ -91,7 +92,7 @@ def _with_revision(folder: Path, text: str) -> Path:
     """The migrations with one more."""
     migrations = folder / "migrations"
     shutil.copytree(schema.MIGRATIONS, migrations, ignore=shutil.ignore_patterns("__pycache__"))
-    (migrations / "versions" / "0002_of_the_tests.py").write_text(text, "utf-8")
+    (migrations / "versions" / f"{NEXT:04}_of_the_tests.py").write_text(text, "utf-8")
     return migrations
 
 
@@ -100,7 +101,7 @@ def upgraded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """From here on the program is one schema further; its migrations."""
     migrations = _with_revision(tmp_path, RECREATES_TABS)
     monkeypatch.setattr(schema, "MIGRATIONS", migrations)
-    monkeypatch.setattr(schema, "SCHEMA", 2)
+    monkeypatch.setattr(schema, "SCHEMA", NEXT)
     return migrations
 
 
@@ -132,7 +133,7 @@ def test_a_table_is_made_anew_under_a_full_log_and_no_row_is_lost(
         assert plain.execute("PRAGMA foreign_key_check(tabs)").fetchall() == []
         with pytest.raises(sqlite3.IntegrityError):
             plain.execute("UPDATE chunks SET step = 9")
-    assert everything(full / "nacre.db.before-2-was-1") == before
+    assert everything(full / f"nacre.db.before-{NEXT}-was-{SCHEMA}") == before
 
 
 def test_a_second_start_after_it_changes_no_byte(full: Path, upgraded: Path) -> None:
@@ -170,7 +171,7 @@ def test_a_migration_that_leaves_rows_without_their_parents_is_rolled_back(
 ) -> None:
     before = everything(full / "nacre.db")
     monkeypatch.setattr(schema, "MIGRATIONS", _with_revision(tmp_path, LEAVES_ROWS_BEHIND))
-    monkeypatch.setattr(schema, "SCHEMA", 2)
+    monkeypatch.setattr(schema, "SCHEMA", NEXT)
     with pytest.raises(StoreError) as caught, open_log(full):
         pass
     assert "point to nothing" in caught.value.detail
@@ -204,7 +205,7 @@ def test_two_processes_that_migrate_a_full_log_at_once_both_work(
     with open_log(full) as log:
         assert run(log.doctor())["ok"]
         assert len(run(log.catalogue.view()).tabs) == 10
-    assert everything(full / "nacre.db.before-2-was-1") == before
+    assert everything(full / f"nacre.db.before-{NEXT}-was-{SCHEMA}") == before
 
 
 @pytest.mark.parametrize("version", sorted(released.SCHEMAS))
