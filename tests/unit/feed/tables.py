@@ -72,6 +72,7 @@ class TableSource:
         self.is_open = is_open
         self.asked: list[str] = []
         self.waiting: list[asyncio.Future[None]] = []
+        self.waits_for: list[str] = []
         self.faults: list[Exception] = []
         self.churn = 0
 
@@ -110,6 +111,7 @@ class TableSource:
         if not self.is_open:
             done = asyncio.get_running_loop().create_future()
             self.waiting.append(done)
+            self.waits_for.append(what)
             await done
         if self.faults:
             raise self.faults.pop(0)

@@ -109,7 +109,7 @@ class Machine(RuleBasedStateMachine):
     def answer(self, fault: Exception | None) -> None:
         if not self.source.waiting:
             return
-        what = self.source.asked[-1]
+        what = self.source.waits_for.pop(0)
         if fault is not None and (what == "more" or not isinstance(fault, CursorExpired)):
             self.source.faults.append(fault)
         self.source.waiting.pop(0).set_result(None)
