@@ -161,6 +161,23 @@ class Receipt:
 
 
 @dataclass(frozen=True, slots=True)
+class CatalogueReceipt:
+    """What one committed write changed in the catalogue: whole records, and those that are gone.
+
+    A tab that is here with a `trashed_at` is not in the view any more; one that was purged is
+    `gone`. `gone` are (table, id). Where it `is_partial`, it covers nothing.
+    """
+
+    base_revision: int
+    revision: int
+    projects: tuple[Project, ...] = ()
+    workspaces: tuple[Workspace, ...] = ()
+    tabs: tuple[Tab, ...] = ()
+    gone: tuple[tuple[str, str], ...] = ()
+    is_partial: bool = False
+
+
+@dataclass(frozen=True, slots=True)
 class Page:
     """A contiguous piece of a tab, oldest first, from one read transaction."""
 
