@@ -108,6 +108,7 @@ async def _writes(desk: "Desk", log: Log, tab: str) -> tuple[float, float]:
     """Median seconds of a write that is told, without and with scopes that follow, in turns."""
     other = desk.log.session(tab)
     times: dict[bool, list[float]] = {False: [], True: []}
+    scopes: list[SourceScope] = []
     for number in range(2 * READS):
         followed = number // 10 % 2 == 1
         if number % 10 == 0:

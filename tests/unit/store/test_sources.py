@@ -342,4 +342,5 @@ class Traced:
         self.statements[:] = [one for one in statements if one.startswith("SELECT")]
 
     def _set(self, call: Any) -> None:
-        asyncio.run(self._log.sources._lanes.read(lambda one: driver(one).set_trace_callback(call)))
+        lanes = self._log.sources._lanes  # pyright: ignore[reportPrivateUsage] (the statements are the subject)
+        asyncio.run(lanes.read(lambda one: driver(one).set_trace_callback(call)))

@@ -132,9 +132,8 @@ def test_r01_what_a_deleted_project_takes_along_is_told(heard: Heard, tmp_path: 
     heard.receipts.clear()
 
     async def story() -> None:
-        await heard.log.catalogue._lanes.write(
-            lambda connection: connection.exec_driver_sql("DELETE FROM projects")
-        )
+        lanes = heard.log.catalogue._lanes  # pyright: ignore[reportPrivateUsage] (nothing deletes one)
+        await lanes.write(lambda connection: connection.exec_driver_sql("DELETE FROM projects"))
         await asyncio.sleep(0)
 
     run(story())
