@@ -20,13 +20,13 @@ from desktop.store import codec, reads
 from desktop.store.connection import driver
 from desktop.store.lanes import Lanes
 from desktop.store.reads import NO_END, ROW_COLUMNS, Stretch
-from desktop.store.tables import SAID
+from desktop.store.tables import RETRACTS, SAID
 
 MOST_AT_ONCE = 100
 
 _ROWS = f"SELECT {ROW_COLUMNS} FROM chunks WHERE tab_id = ? AND seq BETWEEN ? AND ?"
 _BY_ID = f"{_ROWS} AND id = ?"
-_RETRACTIONS = f"{_ROWS} AND role = 'system' AND instr(data_json, '\"retracted\"')"
+_RETRACTIONS = f"{_ROWS} AND {RETRACTS}"
 _ENDS = f"{_ROWS} AND role = 'system' AND turn_id = ? AND instr(data_json, '\"turn_end\"')"
 _SAID = f"SELECT seq, turn_id FROM chunks WHERE tab_id = ? AND seq BETWEEN ? AND ? AND ({SAID})"
 _FIRST = (

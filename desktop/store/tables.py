@@ -34,8 +34,10 @@ ROLE_OF_TYPE = (
     " OR (type = 'error' AND role IN ('assistant', 'system'))"
     " OR (type = 'system' AND role = 'system')"
 )
-# What persons and the program say; a query must have these words to use the indexes.
+# What persons and the program say, and of that what takes rows back (a few others may look so); a
+# query must have these words to use the indexes.
 SAID = "role = 'user' OR role = 'system'"
+RETRACTS = "role = 'system' AND instr(data_json, '\"retracted\"')"
 
 
 class Row(SQLModel):
@@ -132,6 +134,7 @@ class ChunkRow(Row, table=True):
         Index("idx_chunks_tab_seq", "tab_id", "seq", unique=True),
         Index("idx_chunks_said", "tab_id", "seq", "turn_id", sqlite_where=text(SAID)),
         Index("idx_chunks_turns", "tab_id", "turn_id", "seq", sqlite_where=text(SAID)),
+        Index("idx_chunks_retractions", "tab_id", "seq", sqlite_where=text(RETRACTS)),
         CheckConstraint("seq >= 1", name="chunks_seq"),
         CheckConstraint("step >= 0", name="chunks_step"),
         CheckConstraint(ROLE_OF_TYPE, name="chunks_role"),

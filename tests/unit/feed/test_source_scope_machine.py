@@ -19,6 +19,7 @@ from hypothesis.stateful import (
 from desktop.feed.batches import Batch, Record
 from desktop.feed.faults import CursorExpired, ReconciliationRequired, UpstreamFailure
 from desktop.feed.source_scope import SourceScope
+from tests.effort import examples
 from tests.unit.feed.tables import Admits, Table, TableSource, everything
 from tests.unit.feed.times import Room, Time
 
@@ -198,4 +199,4 @@ class Machine(RuleBasedStateMachine):
 
 
 TestMachine = Machine.TestCase
-TestMachine.settings = settings(max_examples=60, stateful_step_count=30, deadline=None)
+TestMachine.settings = settings(max_examples=examples(60), stateful_step_count=30, deadline=None)

@@ -15,6 +15,7 @@ from desktop.core.errors import UnknownFolder
 from desktop.core.permissions import PermissionMode
 from desktop.core.records import CatalogueReceipt, CatalogueView, Snapshot
 from desktop.store.log import Log
+from tests.effort import examples
 from tests.unit.store.builders import chunk, new_tab, open_log, put_in_bin, run
 
 
@@ -56,7 +57,7 @@ ACTIONS = (
 )  # fmt: skip
 
 
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=40)
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=examples(25))
 @given(actions=st.lists(st.tuples(st.sampled_from(ACTIONS), st.integers(0, 5)), max_size=12))
 def test_r04_receipts_alone_lead_to_the_catalogue_that_a_read_gives(
     heard: Heard, tmp_path: Path, actions: list[tuple[str, int]]

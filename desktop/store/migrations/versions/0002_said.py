@@ -1,4 +1,4 @@
-"""Indexes of what persons and the program say, by which prompts and turns are found."""
+"""Indexes of what persons and the program say: prompts, turns and retractions are found by them."""
 
 from alembic import op
 
@@ -10,7 +10,10 @@ CREATE INDEX idx_chunks_said ON chunks (tab_id, seq, turn_id)
     WHERE role = 'user' OR role = 'system';
 
 CREATE INDEX idx_chunks_turns ON chunks (tab_id, turn_id, seq)
-    WHERE role = 'user' OR role = 'system'
+    WHERE role = 'user' OR role = 'system';
+
+CREATE INDEX idx_chunks_retractions ON chunks (tab_id, seq)
+    WHERE role = 'system' AND instr(data_json, '"retracted"')
 """
 
 
