@@ -8,9 +8,11 @@ import time
 from collections.abc import Callable, Iterable
 from typing import cast
 
+from desktop.core.errors import NacreError
 from desktop.core.protocols import Catalogue, Unsubscribe
 from desktop.core.records import CatalogueReceipt, CatalogueView, Project, Tab, Workspace
 from desktop.feed.batches import Batch, Operation, Record, Removal, Upsert
+from desktop.feed.faults import InvalidQuery, UpstreamFailure
 from desktop.feed.hub import CatalogueNews, Hub
 from desktop.feed.loaded import Loaded
 from desktop.feed.source import Snapshot
@@ -29,7 +31,10 @@ class CatalogueSource:
         self._catalogue = catalogue
 
     async def read(self, loaded: Loaded | None) -> Snapshot:
-        view = await self._catalogue.view()
+        try:
+            view = await self._catalogue.view()
+        except NacreError as error:
+            raise UpstreamFailure(str(error)) from error
         ranges = {
             PROJECTS: _ranged(map(_of_project, view.projects)),
             WORKSPACES: _ranged(map(_of_workspace, view.workspaces)),
@@ -38,7 +43,7 @@ class CatalogueSource:
         return Snapshot(EPOCH, view.revision, ranges)
 
     async def more(self, cursor: str, *, expected: int) -> Snapshot:
-        raise NotImplementedError("the catalogue has no pages")
+        raise InvalidQuery("the catalogue has no pages")
 
     async def revision(self) -> tuple[str, int]:
         return EPOCH, await self._catalogue.revision()

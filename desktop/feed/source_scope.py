@@ -306,17 +306,18 @@ class SourceScope:
 
     async def _load_more(self, answer: "asyncio.Future[int | FeedError]") -> None:
         view = {one.key for one in self.records(self._source.paged)}
+        fault: FeedError | None = None
         with _Read(self._reads):
             try:
                 await self._extend()
             except (NotFound, Unauthenticated) as error:
                 self.end(error)
             except FeedError as error:
-                answer.set_result(error)
+                fault = error
         self._more = None
         if not answer.done():
             now = {one.key for one in self.records(self._source.paged)}
-            answer.set_result(len(now - view))
+            answer.set_result(fault or len(now - view))
 
     async def _extend(self) -> None:
         for _ in range(MOST_READS):

@@ -19,7 +19,7 @@ from desktop.store.tables import PROJECTS, TABS, WORKSPACES
 from desktop.store.tabs import tab_of
 from desktop.store.workspaces import workspace_of
 
-_NOTED = "noted"
+_IS_THERE = "SELECT 1 FROM sqlite_temp_master WHERE type = 'table' AND name = 'touched'"
 # A write that touches more is told as partial: who follows reads the catalogue once.
 MOST_NOTES = 1_000
 _OF: dict[str, tuple[Select[Any], Column[Any], Callable[[Any], Any]]] = {
@@ -35,10 +35,11 @@ def revision(connection: Connection) -> int:
 
 def begin(connection: Connection) -> int:
     """The catalogue's revision before a write, which is noted from here on."""
-    if _NOTED not in connection.info:
+    raw = driver(connection)
+    # Looked at each time: a write that fails takes along what it made.
+    if raw.execute(_IS_THERE).fetchone() is None:
         for statement in triggers.temporary():
-            connection.exec_driver_sql(statement)
-        connection.info[_NOTED] = True
+            raw.execute(statement)
     return revision(connection)
 
 

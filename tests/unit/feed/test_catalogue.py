@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from desktop.core.errors import StoreBusy, StoreError
 from desktop.core.records import CatalogueReceipt, CatalogueView
 from desktop.feed.catalogue import FollowedCatalogue
 from desktop.feed.hub import Hub
@@ -24,6 +25,7 @@ class Desk:
         self.log, self.hub, self.folder, self.time = log, hub, folder, Time()
         self.views: list[CatalogueView] = []
         self.reads = 0
+        self.faults: list[StoreError] = []
         self.tasks: set[asyncio.Task[Any]] = set()
         self._view = log.catalogue.view
         log.catalogue.view = self.counted  # type: ignore[method-assign]
@@ -33,6 +35,8 @@ class Desk:
 
     async def counted(self) -> CatalogueView:
         self.reads += 1
+        if self.faults:
+            raise self.faults.pop()
         return await self._view()
 
     def start(self, coroutine: Coroutine[Any, Any, Any], name: str) -> None:
@@ -149,6 +153,26 @@ def test_a_change_that_is_told_in_part_only_leads_to_a_read(tell: Tell) -> None:
         await desk.settled()
         assert await desk.is_right()
         assert desk.reads == 1
+        desk.end()
+
+    tell(story)
+
+
+def test_a_catalogue_that_can_not_be_read_now_is_read_at_the_next_look(tell: Tell) -> None:
+    """R09: what is listed stays meanwhile."""
+
+    async def story(desk: Desk) -> None:
+        await desk.begin()
+        count = len(desk.views)
+        with closing(sqlite3.connect(desk.log.database)) as plain, plain:
+            plain.execute("UPDATE tabs SET title = 'theirs'")
+        desk.faults = [StoreBusy("busy")]
+        await desk.look()
+        assert (len(desk.views), desk.reads) == (count, 1)
+        await desk.look()
+        await desk.look()
+        assert await desk.is_right()
+        assert desk.reads == 2
         desk.end()
 
     tell(story)

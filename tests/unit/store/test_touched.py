@@ -144,6 +144,17 @@ def test_r01_what_a_deleted_project_takes_along_is_told(heard: Heard, tmp_path: 
     assert not receipt.is_partial
 
 
+def test_a_first_write_that_fails_leaves_the_next_ones_told(heard: Heard, tmp_path: Path) -> None:
+    async def story() -> None:
+        with pytest.raises(UnknownFolder):
+            await heard.log.catalogue.create_tab(999)
+        await heard.log.catalogue.open_workspace(tmp_path)
+        await asyncio.sleep(0)
+
+    run(story())
+    assert [(len(one.workspaces), one.is_partial) for one in heard.receipts] == [(1, False)]
+
+
 def test_r01_a_write_that_fails_or_changes_nothing_tells_nothing(
     heard: Heard, tmp_path: Path
 ) -> None:
