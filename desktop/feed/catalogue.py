@@ -79,7 +79,8 @@ class FollowedCatalogue:
 
     async def view(self) -> CatalogueView:
         """The catalogue now; it is read only where what is known is of another revision."""
-        if self._scope.revision == await self._catalogue.revision():
+        revision = await self._catalogue.revision()
+        if self._scope.revision == revision:
             return self._view()
         return await self._catalogue.view()
 
