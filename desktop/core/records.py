@@ -6,6 +6,8 @@ from typing import Any, Literal
 
 from desktop.core.chunks import DamagedRow, Json, LogChunk, Role, Type
 from desktop.core.permissions import PermissionMode
+from desktop.core.sources import Message
+from desktop.core.turns import Turn
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,13 +154,37 @@ class RequestRecord:
 
 @dataclass(frozen=True, slots=True)
 class Receipt:
-    """What one committed write changed in one tab: whole rows, and the revisions around it."""
+    """What one committed write changed in one tab: whole rows, and the revisions around it.
+
+    `revised` are rows that it took back, as they stand now; `turns` those that it began or ended.
+    Where it `is_partial`, the interval holds more than is told here: it covers nothing.
+    """
 
     tab_id: str
     base_revision: int
     revision: int
     chunks: tuple[LogChunk, ...] = ()
     requests: tuple[RequestRecord, ...] = ()
+    revised: tuple[Message, ...] = ()
+    turns: tuple[Turn, ...] = ()
+    is_partial: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class CatalogueReceipt:
+    """What one committed write changed in the catalogue: whole records, and those that are gone.
+
+    A tab that is here with a `trashed_at` is not in the view any more; one that was purged is
+    `gone`. `gone` are (table, id). Where it `is_partial`, it covers nothing.
+    """
+
+    base_revision: int
+    revision: int
+    projects: tuple[Project, ...] = ()
+    workspaces: tuple[Workspace, ...] = ()
+    tabs: tuple[Tab, ...] = ()
+    gone: tuple[tuple[str, str], ...] = ()
+    is_partial: bool = False
 
 
 @dataclass(frozen=True, slots=True)

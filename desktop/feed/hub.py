@@ -9,11 +9,14 @@ import logging
 from collections.abc import Callable
 
 from desktop.core.protocols import Publisher, Unsubscribe
-from desktop.core.records import Receipt
+from desktop.core.records import CatalogueReceipt, Receipt
 from desktop.core.reducer import BlockOp, Dropped, OpenBlocks, Sealed
 from desktop.core.status import TabStatus
 
 _LOG = logging.getLogger(__name__)
+
+CatalogueNews = CatalogueReceipt | int
+"""What this process changed in the catalogue, or the revision that a look at it found."""
 
 
 class Hub:
@@ -22,7 +25,7 @@ class Hub:
     def __init__(self) -> None:
         self._everywhere: dict[object, Publisher] = {}
         self._by_tab: dict[str, dict[object, Publisher]] = {}
-        self._catalogue: dict[object, Callable[[], None]] = {}
+        self._catalogue: dict[object, Callable[[CatalogueNews], None]] = {}
         self._open: dict[str, OpenBlocks] = {}
         self._status: dict[str, TabStatus] = {}
 
@@ -38,8 +41,8 @@ class Hub:
         self._by_tab.setdefault(tab_id, {})[token] = listener
         return lambda: self._drop(tab_id, token)
 
-    def on_catalogue(self, listener: Callable[[], None]) -> Unsubscribe:
-        """Is called whenever projects, workspaces or tabs changed."""
+    def on_catalogue(self, listener: Callable[[CatalogueNews], None]) -> Unsubscribe:
+        """Is told what changed of projects, workspaces and tabs, and the revision at each look."""
         token = object()
         self._catalogue[token] = listener
         return lambda: self._drop_catalogue(token)
@@ -79,9 +82,9 @@ class Hub:
         for listener in self._listeners(status.tab_id):
             _tell(lambda listener=listener: listener.status(status))
 
-    def catalogue_changed(self) -> None:
+    def catalogue_changed(self, news: CatalogueNews) -> None:
         for listener in tuple(self._catalogue.values()):
-            _tell(listener)
+            _tell(lambda listener=listener: listener(news))
 
     def _listeners(self, tab_id: str) -> tuple[Publisher, ...]:
         return (*self._by_tab.get(tab_id, {}).values(), *self._everywhere.values())

@@ -5,12 +5,15 @@ import uuid
 from collections.abc import Callable
 
 from desktop import paths
+from desktop.core.records import CatalogueReceipt
 from desktop.headless import places
 from desktop.paths import DataFolder
 from desktop.store.log import Log
 
 
-def open_log(folder: DataFolder, *, on_catalogue_change: Callable[[], None] | None = None) -> Log:
+def open_log(
+    folder: DataFolder, *, on_catalogue_change: Callable[[CatalogueReceipt], None] | None = None
+) -> Log:
     """The log of a prepared folder. Blocks; raises StoreError."""
     return Log.open(
         folder.database,

@@ -172,7 +172,6 @@ class Runtime:
         self._preferred = preferred
         self._tariff = tariff
         self._report = report
-        self._seen_revision = -1
         self._warming = Warming(
             lambda: supervisor.agents, is_shown=partial(is_shown, catalogue), now_ms=now_ms
         )
@@ -343,14 +342,8 @@ class Runtime:
         start(self._check(later, start), "look at the catalogue")
 
     async def _check(self, later: Later, start: Start) -> None:
-        try:
-            revision = await self._log.catalogue.revision()
-        except StoreError:
-            revision = self._seen_revision
-        if revision != self._seen_revision:
-            first, self._seen_revision = self._seen_revision < 0, revision
-            if not first:
-                self.hub.catalogue_changed()
+        with suppress(StoreError):
+            self.hub.catalogue_changed(await self._log.catalogue.revision())
         self._check_later(later, start)
 
     def _tidy_later(self, seconds: float, later: Later, start: Start) -> None:

@@ -12,12 +12,13 @@ import threading
 from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic, Protocol, TypeVar
 
 from sqlalchemy import Connection, Engine
 from sqlalchemy.exc import DBAPIError
 
 from desktop.core.errors import StoreError
+from desktop.core.records import CatalogueReceipt
 from desktop.store import failures
 from desktop.store.checkpoints import Checkpoints
 from desktop.store.connection import Mode, driver, engine
@@ -123,12 +124,20 @@ class Stoppable(Generic[T]):
                 self._raw.interrupt()
 
 
+class Touched(Protocol):
+    """Finds what a write changed of the catalogue, inside of its transaction."""
+
+    def begin(self, connection: Connection) -> int: ...
+
+    def end(self, connection: Connection, base: int) -> CatalogueReceipt | None: ...
+
+
 class Lanes:
     """All lanes of one log, and the notice that goes out when the catalogue changed.
 
     `on_catalogue_change` is called on the loop of the caller whose write moved it, after the
-    commit. `writes` counts the jobs that wrote. In a read-only log every write raises
-    StoreReadOnly.
+    commit, with what `touched` found in the transaction. `writes` counts the jobs that wrote. In a
+    read-only log every write raises StoreReadOnly.
     """
 
     def __init__(
@@ -137,11 +146,12 @@ class Lanes:
         *,
         read_mode: Mode,
         busy_ms: int,
-        on_catalogue_change: Callable[[], None] | None,
+        touched: Touched,
+        on_catalogue_change: Callable[[CatalogueReceipt], None] | None,
     ) -> None:
         self._database = database
         self._on_change = on_catalogue_change
-        self._catalogue_revision = -1
+        self._touched = touched
         self._is_closed = False
         self._checkpoints = Checkpoints(database)
         self._writer = (
@@ -239,20 +249,23 @@ class Lanes:
                 lane.join()
             self._files.shutdown(wait=True)
 
-    def _counted(self, job: Job[T], connection: Connection) -> tuple[T, bool]:
+    def _counted(self, job: Job[T], connection: Connection) -> tuple[T, CatalogueReceipt | None]:
+        base = self._touched.begin(connection)
         result = job(connection)
-        found = connection.exec_driver_sql("SELECT revision FROM catalogue_revision").scalar_one()
-        moved = found != self._catalogue_revision
-        self._catalogue_revision = found
         self.writes += 1
-        return result, moved
+        return result, self._touched.end(connection, base)
 
-    def _tell(self, done: Future[tuple[T, bool]], loop: asyncio.AbstractEventLoop) -> None:
-        if done.cancelled() or done.exception() is not None or not done.result()[1]:
+    def _tell(
+        self, done: Future[tuple[T, CatalogueReceipt | None]], loop: asyncio.AbstractEventLoop
+    ) -> None:
+        if done.cancelled() or done.exception() is not None:
+            return
+        receipt = done.result()[1]
+        if receipt is None:
             return
         assert self._on_change is not None
         try:
-            loop.call_soon_threadsafe(self._on_change)
+            loop.call_soon_threadsafe(self._on_change, receipt)
         except RuntimeError:
             return  # the loop is closed: nobody is there to be told
 

@@ -13,8 +13,8 @@ from sqlalchemy import Connection
 
 from desktop.core.backups import BackupNotes
 from desktop.core.errors import StoreError, StoreReadOnly
-from desktop.core.records import Storage
-from desktop.store import doctor, kept_backups, legacy_journal, schema, storage
+from desktop.core.records import CatalogueReceipt, Storage
+from desktop.store import doctor, kept_backups, legacy_journal, schema, storage, touched
 from desktop.store.blobs import Blobs
 from desktop.store.catalogue import SqlCatalogue
 from desktop.store.checkpoints import fold
@@ -28,6 +28,7 @@ from desktop.store.reads import LogPages
 from desktop.store.records import LegacyRecords
 from desktop.store.search import SqlSearch
 from desktop.store.session import SqlSession
+from desktop.store.sources import LogSources
 from desktop.store.upkeep import Upkeep
 
 logger = logging.getLogger(__name__)
@@ -49,7 +50,7 @@ class Log:
         run: Path,
         new_id: Callable[[], str],
         now_ms: Callable[[], int],
-        on_catalogue_change: Callable[[], None] | None,
+        on_catalogue_change: Callable[[CatalogueReceipt], None] | None,
         read_mode: Mode,
         busy_ms: int,
     ) -> None:
@@ -58,10 +59,15 @@ class Log:
         self._now_ms = now_ms
         self._blobs = Blobs(blobs)
         self._lanes = Lanes(
-            database, read_mode=read_mode, busy_ms=busy_ms, on_catalogue_change=on_catalogue_change
+            database,
+            read_mode=read_mode,
+            busy_ms=busy_ms,
+            touched=touched,
+            on_catalogue_change=on_catalogue_change,
         )
         self._leases = Leases(run, new_id=new_id, now_ms=now_ms)
         self.reader = LogPages(self._lanes, self._blobs)
+        self.sources = LogSources(self._lanes)
         self.search = SqlSearch(self._lanes)
         purging = Purging(self._lanes)
         self.upkeep = Upkeep(self._lanes, database, self._blobs, purging=purging, busy_ms=busy_ms)
@@ -86,7 +92,7 @@ class Log:
         run: Path,
         new_id: Callable[[], str],
         now_ms: Callable[[], int],
-        on_catalogue_change: Callable[[], None] | None = None,
+        on_catalogue_change: Callable[[CatalogueReceipt], None] | None = None,
         read_only: bool = False,
         busy_ms: int = BUSY_MS,
     ) -> "Log":

@@ -25,17 +25,18 @@ from desktop.store.lanes import Lanes
 logger = logging.getLogger(__name__)
 
 # A damaged text would fail the whole read where SQLite's driver decodes it, so it comes as bytes.
-_COLUMNS = (
+ROW_COLUMNS = (
     "id, seq, turn_id, step, role, type, CAST(data_json AS BLOB), created_at, provider, model"
 )
-_OLDER = f"SELECT {_COLUMNS} FROM chunks WHERE tab_id = ? AND seq < ? ORDER BY seq DESC LIMIT ?"
+_OLDER = f"SELECT {ROW_COLUMNS} FROM chunks WHERE tab_id = ? AND seq < ? ORDER BY seq DESC LIMIT ?"
 _NEWER = (
-    f"SELECT {_COLUMNS} FROM chunks WHERE tab_id = ? AND seq > ? AND seq <= ? ORDER BY seq LIMIT ?"
+    f"SELECT {ROW_COLUMNS} FROM chunks WHERE tab_id = ? AND seq > ? AND seq <= ?"
+    " ORDER BY seq LIMIT ?"
 )
 _LOWEST = "SELECT min(seq) FROM chunks WHERE tab_id = ? AND seq <= ?"
 _HIGHEST = "SELECT max(seq) FROM chunks WHERE tab_id = ? AND seq <= ?"
 _REVISION = "SELECT revision FROM conversation_session_revisions WHERE session_id = ?"
-_NO_END = 2**62
+NO_END = 2**62
 
 
 # From a tab up to its root; a ring in a damaged file ends where it closes.
@@ -100,7 +101,7 @@ def lineage(connection: Connection, tab_id: str) -> tuple[Stretch, ...]:
     missing = rows[-1][1] if rows else tab_id
     if missing is not None:
         raise UnknownConversation("No conversation has this id.", detail=missing)
-    end = _NO_END
+    end = NO_END
     for id_, _, at_seq in rows:
         found.append(Stretch(id_, at_seq, end))
         end = min(end, at_seq)
@@ -129,7 +130,7 @@ def read_page(
     elif around is not None:
         rows = _around(connection, line, around, limit)
     else:
-        rows = _older(connection, line, _NO_END if before is None else before, limit)
+        rows = _older(connection, line, NO_END if before is None else before, limit)
     first, last = _bounds(connection, line)
     if rows:
         lower, upper = rows[0][1], rows[-1][1]
@@ -149,7 +150,7 @@ def read_session(connection: Connection, tab_id: str, blobs: Blobs) -> LoadedSes
     """The whole conversation, attached texts included; damaged rows are left out and counted."""
     chunks: list[LogChunk] = []
     damaged = 0
-    for row in _newer(connection, lineage(connection, tab_id), 0, _NO_END):
+    for row in _newer(connection, lineage(connection, tab_id), 0, NO_END):
         chunk = codec.chunk_of(tab_id, row, blobs.text)
         if isinstance(chunk, DamagedRow):
             damaged += 1

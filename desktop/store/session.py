@@ -20,6 +20,7 @@ from desktop.store import codec, reads
 from desktop.store.blobs import Blobs
 from desktop.store.lanes import Lanes
 from desktop.store.leases import Leases
+from desktop.store.receipts import Receipts
 
 _HEAD = (
     "SELECT coalesce((SELECT max(seq) FROM chunks WHERE tab_id = tabs.id), forked_at_seq, 0)"
@@ -51,13 +52,15 @@ class SqlSession:
         self._blobs = blobs
         self._leases = leases
         self._now_ms = now_ms
+        self._receipts = Receipts(tab_id)
 
     @property
     def session_id(self) -> str:
         return self._tab_id
 
     async def append(self, chunks: Sequence[NewChunk]) -> Receipt:
-        return await self._lanes.write(partial(self._append, new=tuple(chunks)))
+        write = partial(self._append, new=tuple(chunks))
+        return self._receipts.committed(await self._lanes.write(write))
 
     async def load(self) -> LoadedSession:
         return await self._lanes.load(
@@ -68,10 +71,11 @@ class SqlSession:
         return await self._lanes.read(lambda connection: reads.read_stamp(connection, self._tab_id))
 
     async def start_request(self, record: RequestRecord) -> Receipt:
-        return await self._lanes.write(partial(self._put_request, record=record))
+        write = partial(self._put_request, record=record)
+        return self._receipts.committed(await self._lanes.write(write))
 
     async def finish_request(self, record: RequestRecord) -> Receipt:
-        return await self._lanes.write(partial(self._put_request, record=record))
+        return await self.start_request(record)
 
     async def requests(self) -> tuple[RequestRecord, ...]:
         return await self._lanes.read(
@@ -91,9 +95,10 @@ class SqlSession:
         return await self._lanes.write(partial(self._change_queued, message=message))
 
     async def take_queued(self, *, turn_id: str, step: int, stamp: Stamp) -> Receipt | None:
-        return await self._lanes.write(
+        receipt = await self._lanes.write(
             partial(self._take_queued, turn_id=turn_id, step=step, stamp=stamp)
         )
+        return None if receipt is None else self._receipts.committed(receipt)
 
     async def acquire_lease(self) -> None:
         await self._lanes.write(lambda connection: self._leases.acquire(connection, self._tab_id))
@@ -127,8 +132,7 @@ class SqlSession:
             connection.exec_driver_sql(
                 "UPDATE tabs SET last_message_at = ? WHERE id = ?", (now, self._tab_id)
             )
-        revision = reads.read_revision(connection, self._tab_id)
-        return Receipt(self._tab_id, base, revision, chunks=chunks)
+        return self._receipts.of_chunks(connection, base, chunks)
 
     def _row(self, connection: Connection, chunk: LogChunk) -> tuple[Any, ...]:
         """The columns of a chunk, its attached texts kept first."""
@@ -181,8 +185,7 @@ class SqlSession:
                 _json_or_none(record.cache),
             ),
         )
-        revision = reads.read_revision(connection, self._tab_id)
-        return Receipt(self._tab_id, base, revision, requests=(record,))
+        return self._receipts.of_request(connection, base, record)
 
     def _queued(self, connection: Connection) -> tuple[QueuedMessage, ...]:
         rows = connection.exec_driver_sql(

@@ -20,6 +20,7 @@ from sqlalchemy import (
     Table,
     Text,
     UniqueConstraint,
+    text,
 )
 from sqlmodel import Field, SQLModel
 
@@ -33,6 +34,10 @@ ROLE_OF_TYPE = (
     " OR (type = 'error' AND role IN ('assistant', 'system'))"
     " OR (type = 'system' AND role = 'system')"
 )
+# What persons and the program say, and of that what takes rows back (a few others may look so); a
+# query must have these words to use the indexes.
+SAID = "role = 'user' OR role = 'system'"
+RETRACTS = "role = 'system' AND instr(data_json, '\"retracted\"')"
 
 
 class Row(SQLModel):
@@ -127,6 +132,9 @@ class ChunkRow(Row, table=True):
     __tablename__ = "chunks"
     __table_args__ = (
         Index("idx_chunks_tab_seq", "tab_id", "seq", unique=True),
+        Index("idx_chunks_said", "tab_id", "seq", "turn_id", sqlite_where=text(SAID)),
+        Index("idx_chunks_turns", "tab_id", "turn_id", "seq", sqlite_where=text(SAID)),
+        Index("idx_chunks_retractions", "tab_id", "seq", sqlite_where=text(RETRACTS)),
         CheckConstraint("seq >= 1", name="chunks_seq"),
         CheckConstraint("step >= 0", name="chunks_step"),
         CheckConstraint(ROLE_OF_TYPE, name="chunks_role"),

@@ -5,7 +5,7 @@ the log. They use built-in functions only, so that any SQLite client keeps the p
 dropped before a migration and made again after it from here.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from sqlalchemy import Connection
 
@@ -108,6 +108,10 @@ def _revisions() -> dict[str, str]:
             f"AFTER UPDATE ON model_requests WHEN {_differs(_REQUEST_COLUMNS)}"
             f" BEGIN {_count('NEW')} END"
         ),
+        "requests_revision_move": (
+            "AFTER UPDATE ON model_requests WHEN OLD.tab_id IS NOT NEW.tab_id"
+            f" BEGIN {_count('OLD')} END"
+        ),
     }
     for table, columns in _CATALOGUE_COLUMNS.items():
         count = "BEGIN UPDATE catalogue_revision SET revision = revision + 1; END"
@@ -116,6 +120,23 @@ def _revisions() -> dict[str, str]:
         found[f"{table}_revision_update"] = (
             f"AFTER UPDATE ON {table} WHEN {_differs(columns)} {count}"
         )
+    return found
+
+
+def temporary() -> Sequence[str]:
+    """What notes in `temp.touched` each row of the catalogue for which the revision counts."""
+    found = ["CREATE TEMP TABLE touched(kind TEXT NOT NULL, id NOT NULL)"]
+    for table, columns in _CATALOGUE_COLUMNS.items():
+        key = columns.split()[0]
+        for event, row, when in (
+            ("INSERT", "NEW", ""),
+            ("DELETE", "OLD", ""),
+            ("UPDATE", "NEW", f"WHEN {_differs(columns)}"),
+        ):
+            found.append(
+                f"CREATE TEMP TRIGGER {table}_touched_{event.lower()} AFTER {event} ON main.{table}"
+                f" {when} BEGIN INSERT INTO touched VALUES ('{table}', {row}.{key}); END"
+            )
     return found
 
 

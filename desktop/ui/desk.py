@@ -4,13 +4,16 @@ Loaded once the log is open. Each wish is a task; its error is shown by whoever 
 desk changes the catalogue and brings pages into view; it decides nothing about turns.
 """
 
+import asyncio
 from collections.abc import Callable, Sequence
 from typing import Any
 
 from PySide6.QtCore import QObject, Signal
 from PySide6.QtWidgets import QInputDialog, QWidget
 
+from desktop.core.protocols import Unsubscribe
 from desktop.core.records import CatalogueView, Tab
+from desktop.feed.catalogue import FollowedCatalogue
 from desktop.ui import asking, attaching, compacting
 from desktop.ui.completion import plugging
 from desktop.ui.composer import Composer
@@ -51,6 +54,12 @@ class Desk(QObject):
         self._closed: list[str] = []
         self._unsent: dict[int, str] = {}
         self._archived_open: set[str] = set()
+        self._catalogue = FollowedCatalogue(
+            doors.catalogue,
+            doors.hub,
+            start=tasks.start,
+            later=lambda seconds, call: asyncio.get_running_loop().call_later(seconds, call),
+        )
         self.putting_away = PuttingAway(doors, area=area, tasks=tasks, theme=theme, window=window)
         self.putting_away.look_wanted.connect(self.open_tab)
         self.loaded.connect(self.putting_away.show)
@@ -90,6 +99,14 @@ class Desk(QObject):
         self._archived_open &= {tab.id for tab in view.tabs if tab.archived_at is not None}
         self.loaded.emit(view)
 
+    def follow(self) -> Unsubscribe:
+        """From here on shows what changes, whoever changes it, until the returned call."""
+        return self._catalogue.follow(self._show_followed)
+
+    def _show_followed(self, view: CatalogueView) -> None:
+        if not self._held:
+            self.show(view)
+
     def refresh(self) -> None:
         self._tasks.start(self._load(), "load catalogue")
 
@@ -100,7 +117,7 @@ class Desk(QObject):
 
     async def _load(self) -> None:
         if not self._held:
-            self.show(await self.doors.catalogue.view())
+            self.show(await self._catalogue.view())
 
     def _hold(self, held: bool) -> None:
         """While a fork takes a place in the strip, nothing in between is shown."""

@@ -83,7 +83,8 @@ def _first(plain: sqlite3.Connection) -> None:
 
 def _second(plain: sqlite3.Connection) -> None:
     _first(plain)
-    for statement in _revision("0002_drafts.py").COLUMNS:
+    second = _revision("0002_second.py")
+    for statement in second.COLUMNS + second.INDEXES:
         plain.execute(statement)
     plain.execute("UPDATE alembic_version SET version_num = '0002'")
     plain.execute("UPDATE drafts SET caret = 4, attachments_json = ?", (json.dumps(ATTACHED),))

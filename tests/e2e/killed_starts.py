@@ -32,9 +32,10 @@ from desktop.credentials.store import SERVICE
 from desktop.diagnostics import Redaction
 from desktop.headless.runtime import start
 from desktop.paths import DataFolder
+from desktop.store.tables import SCHEMA
 from tests.data import make_legacy_database as legacy
 
-COPY = "before-1-was-0"
+COPY = f"before-{SCHEMA}-was-0"
 STARTS = 5  # until a slow keyring has all
 CANARY = "self-test"
 
@@ -71,7 +72,7 @@ POINTS: dict[str, Point] = {
     "locked": Sql("SELECT name FROM sqlite_master"),
     "dropping": Sql("DROP TABLE IF EXISTS tabs"),
     "creating": Sql("CREATE TABLE chunks"),
-    "before the commit": Sql("PRAGMA user_version=1"),
+    "before the commit": Sql(f"PRAGMA user_version={SCHEMA}"),
     "migrated": Sql("SELECT name FROM sqlite_master WHERE type = 'table' AND name IN ('conv"),
     "journal dropping": Sql("DROP TABLE conversation_message_versions"),
     "journal dropped": Removing("session-events.sqlite"),

@@ -4,10 +4,10 @@ import logging
 
 import pytest
 
-from desktop.core.records import Receipt
+from desktop.core.records import CatalogueReceipt, Receipt
 from desktop.core.reducer import BlockOp, Dropped, Grew, Opened, Sealed
 from desktop.core.status import TabStatus
-from desktop.feed.hub import Hub
+from desktop.feed.hub import CatalogueNews, Hub
 from tests.unit.feed.rows_of import new, text
 
 
@@ -101,9 +101,11 @@ def test_a_listener_that_fails_does_not_keep_the_others_from_hearing(
 
 
 def test_a_change_of_the_catalogue_is_told_until_one_stops_listening() -> None:
-    hub, calls = Hub(), []
-    end = hub.on_catalogue(lambda: calls.append(1))
-    hub.catalogue_changed()
+    hub = Hub()
+    calls: list[CatalogueNews] = []
+    end = hub.on_catalogue(calls.append)
+    hub.catalogue_changed(CatalogueReceipt(0, 1))
+    hub.catalogue_changed(2)
     end()
-    hub.catalogue_changed()
-    assert calls == [1]
+    hub.catalogue_changed(3)
+    assert calls == [CatalogueReceipt(0, 1), 2]

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from desktop.core.chunks import NewChunk, Payload, Role, Stamp, System, Text, ToolCall, ToolResult
+from desktop.core.records import CatalogueReceipt
 from desktop.store.codec import encode
 from desktop.store.log import Log
 from tests.fakes.stores import MemoryLog
@@ -42,7 +43,7 @@ def open_log(
     busy_ms: int = 500,
     read_only: bool = False,
     prefix: str = "id",
-    on_catalogue_change: Callable[[], None] | None = None,
+    on_catalogue_change: Callable[[CatalogueReceipt], None] | None = None,
     now_ms: Callable[[], int] | None = None,
 ) -> Generator[Log]:
     log = Log.open(

@@ -53,11 +53,11 @@ LEAVES_ROWS_BEHIND = (
     connection.exec_driver_sql("DELETE FROM workspaces")
 """
 )
-MIGRATE = """
+MIGRATE = f"""
 import sys
 from pathlib import Path
 from desktop.store import schema
-schema.SCHEMA, schema.MIGRATIONS = schema.SCHEMA + 1, Path(sys.argv[2])
+schema.SCHEMA, schema.MIGRATIONS = {NEXT}, Path(sys.argv[2])
 print("ready", flush=True)
 sys.stdin.readline()
 schema.prepare(Path(sys.argv[1]), busy_ms=30_000)

@@ -72,7 +72,7 @@ def test_c01_thousands_of_odd_rows_are_the_same_when_the_log_opens(
         assert run(log.doctor())["ok"]
         tab = new_tab(log, tmp_path)
         run(log.session(tab).append([chunk("one")]))
-    assert "from schema 0 to 1 in " in caplog.text
+    assert f"from schema 0 to {SCHEMA} in " in caplog.text
     assert legacy.rows(database) == before
     with closing(sqlite3.connect(database)) as plain:
         names = {row[0] for row in plain.execute("SELECT name FROM sqlite_master")}

@@ -24,6 +24,7 @@ from desktop.core.errors import (
     UnknownConversation,
     UnknownFolder,
 )
+from desktop.core.records import CatalogueReceipt
 from desktop.core.status import QueuedMessage
 from desktop.store.log import Log
 from tests.unit.store.builders import STAMP, chunk, new_tab, open_log, run, tool_turn
@@ -203,7 +204,11 @@ def test_a_fork_is_read_through_and_goes_on_after_its_point(
 
 def test_the_catalogue_tells_of_its_changes_on_the_callers_loop(tmp_path: Path) -> None:
     heard: list[int] = []
-    with open_log(tmp_path, on_catalogue_change=lambda: heard.append(threading.get_ident())) as log:
+
+    def hear(receipt: CatalogueReceipt) -> None:
+        heard.append(threading.get_ident())
+
+    with open_log(tmp_path, on_catalogue_change=hear) as log:
         tab = new_tab(log, tmp_path)
         heard.clear()
 

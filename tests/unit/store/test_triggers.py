@@ -102,6 +102,20 @@ def test_a_request_moves_the_revision_only_when_it_changes(plain: sqlite3.Connec
     assert _revision(plain) == before + 1
 
 
+def test_a_request_that_moves_counts_for_both_conversations(
+    plain: sqlite3.Connection, tab: str
+) -> None:
+    """R01."""
+    plain.execute(
+        "INSERT INTO tabs SELECT 'other', workspace_id, '', 1, 1, NULL, NULL, NULL, 1, NULL, NULL,"
+        " NULL, NULL FROM tabs"
+    )
+    before = _revision(plain)
+    plain.execute("UPDATE model_requests SET tab_id = 'other'")
+    found = plain.execute("SELECT session_id, revision FROM conversation_session_revisions")
+    assert dict(found.fetchall()) == {tab: before + 1, "other": 1}
+
+
 def test_a_purge_takes_rows_counts_each_and_clears_the_search(plain: sqlite3.Connection) -> None:
     """R01."""
     found = "SELECT count(*) FROM chunks_search WHERE chunks_search MATCH 'lines'"

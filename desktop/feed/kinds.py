@@ -1,0 +1,36 @@
+"""The records of a conversation: messages and turns, under the names that scopes know them by."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from desktop.core.chunks import DamagedRow, payload_to_json
+from desktop.core.sources import Message
+from desktop.core.turns import Turn
+from desktop.feed.batches import Record
+
+MESSAGE = "message"
+TURN = "turn"
+FRAME_BYTES = 200
+"""About what a record takes beside its texts."""
+
+
+def of_message(message: Message) -> Record:
+    row = message.row
+    said = row.raw if isinstance(row, DamagedRow) else payload_to_json(row.data)
+    return Record(MESSAGE, message.id, message.seq, message, FRAME_BYTES + _size(said))
+
+
+def of_turn(turn: Turn) -> Record:
+    return Record(TURN, turn.id, turn.seq, turn, FRAME_BYTES)
+
+
+def _size(value: Any) -> int:
+    match value:
+        case str():
+            return len(value)
+        case Mapping():
+            return sum(_size(one) + 8 for one in value.values())
+        case Sequence():
+            return sum(_size(one) + 2 for one in value)
+        case _:
+            return 8

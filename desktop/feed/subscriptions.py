@@ -1,0 +1,59 @@
+"""Where scopes on conversations come from: subscribed first, then read, checked until they end.
+
+A scope hears the receipts of its conversation as batches of its own selection.
+"""
+
+from collections.abc import Callable
+from functools import partial
+
+from desktop.core.records import Receipt
+from desktop.core.reducer import BlockOp
+from desktop.core.status import TabStatus
+from desktop.feed.checks import Checks
+from desktop.feed.coalescing import Coalescing
+from desktop.feed.hub import Hub
+from desktop.feed.projecting import projected
+from desktop.feed.source import ConversationSource, Door, Query
+from desktop.feed.source_scope import Later, SourceScope, Start
+
+
+class Subscriptions:
+    """`open` gives a scope that is on its way; it ends with its `close`."""
+
+    def __init__(
+        self, hub: Hub, door: Door, *, start: Start, later: Later, clock: Callable[[], float]
+    ) -> None:
+        self._hub = hub
+        self._door = door
+        self._start = start
+        self._later = later
+        self._clock = clock
+        self._checks = Checks(door.reader, door.access, epoch=door.epoch, start=start, later=later)
+
+    def open(self, query: Query) -> SourceScope:
+        source = ConversationSource(query, self._door)
+        scope = SourceScope(source, start=self._start, later=self._later, clock=self._clock)
+        coalescing = Coalescing(scope.batch, later=self._later, clock=self._clock)
+        listener = _Listener(query, self._door.epoch, coalescing)
+        scope.when_over(self._hub.subscribe(listener, tab_id=query.session_id))
+        scope.when_over(coalescing.stop)
+        self._checks.watch(scope, query)
+        scope.open()
+        return scope
+
+
+class _Listener:
+    """A Publisher that makes batches of receipts; open blocks and states are not records."""
+
+    def __init__(self, query: Query, epoch: str, coalescing: Coalescing) -> None:
+        self._coalescing = coalescing
+        self._projected = partial(projected, query=query, epoch=epoch)
+
+    def receipt(self, receipt: Receipt) -> None:
+        batch = self._projected(receipt)
+        if batch is not None:
+            self._coalescing.put(batch)
+
+    def live(self, tab_id: str, op: BlockOp) -> None: ...
+
+    def status(self, status: TabStatus) -> None: ...
