@@ -27,6 +27,8 @@ _SUFFIXES = {
     "image/tiff": ".tif",
     "application/pdf": ".pdf",
 }
+# The whole output of a tool: shown in a window of the program's own (`ui.output`).
+OUTPUT_SUFFIX = ".txt"
 
 
 def file_of(entry: Json) -> str:

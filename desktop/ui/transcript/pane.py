@@ -17,6 +17,7 @@ from desktop.ui.kept_files import open_kept
 from desktop.ui.theme import Theme
 from desktop.ui.transcript.links import offer_link
 from desktop.ui.transcript.model import TranscriptModel
+from desktop.ui.transcript.pictures import KeptGallery
 from desktop.ui.transcript.saving import save_code
 from desktop.ui.transcript.view import TranscriptView, ViewState
 from desktop.ui.transcript.writing import Renderer
@@ -56,6 +57,7 @@ class TranscriptPane(QWidget):
         self._state: ViewState | None = None
         self.rendered = False
         self.view = TranscriptView(theme, self)
+        self.view.set_gallery(KeptGallery(reader, start, self.view.viewport().update))
         self.view.link_activated.connect(self._offer_link)
         self.view.code_wanted.connect(self._save_code)
         self.view.open_requested.connect(

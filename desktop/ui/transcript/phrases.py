@@ -4,9 +4,9 @@ Pure functions over rows and their relations; the only Qt here is translation.
 """
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any, Literal, assert_never
+from typing import Any, Literal, assert_never, cast
 
 from PySide6.QtCore import QCoreApplication
 
@@ -25,6 +25,7 @@ from desktop.core.chunks import (
 from desktop.core.groups import OpenRow, Relations, Row, takes_space
 from desktop.core.media import entries, is_media, media_of
 from desktop.core.status import TabStatus
+from desktop.ui.kept_files import OUTPUT_SUFFIX
 from desktop.ui.visible import visible
 from desktop.ui.words import seconds, size
 
@@ -51,7 +52,7 @@ def say(text: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """A call as a card shows it, streaming or sealed."""
+    """A call as a card shows it, streaming or sealed; `started` is when its tool began, ms UTC."""
 
     call_id: str
     name: str
@@ -59,6 +60,7 @@ class Call:
     state: CallState
     result: LogChunk | None = None
     live: OpenRow | None = None
+    started: int | None = None
 
     @property
     def answer(self) -> ToolResult | None:
@@ -85,6 +87,7 @@ def call_in(row: Row, context: Context) -> Call | None:
         _state(row, data.call_id, result, context.status),
         result,
         known.live.get(data.call_id),
+        known.started.get(data.call_id),
     )
 
 
@@ -291,6 +294,18 @@ def attachment_line(attachment: Json) -> str:
         return " · ".join(part for part in (name, measures or pages, size(media.size)) if part)
     length = attachment.get("size")
     return f"{name}, {size(length)}" if isinstance(length, int) else name
+
+
+def size_of_whole(answer: ToolResult) -> tuple[str, int]:
+    """The kept file that holds all of an output, and its size; "" where the result is all of it."""
+    full = answer.extra.get("full")
+    if not isinstance(full, Mapping):
+        return "", 0
+    found = cast("Mapping[str, object]", full)
+    sha256, length = found.get("sha256"), found.get("size")
+    if not isinstance(sha256, str) or not isinstance(length, int) or not sha256.isalnum():
+        return "", 0
+    return f"{sha256}{OUTPUT_SUFFIX}", length
 
 
 def shown_lines(data: Text | ToolResult) -> list[str]:

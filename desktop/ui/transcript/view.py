@@ -44,7 +44,7 @@ from desktop.ui.transcript.acts import Act, Point, answer_text, is_answer, is_pr
 from desktop.ui.transcript.anchor import Layout
 from desktop.ui.transcript.bar import RowBar
 from desktop.ui.transcript.box import Box
-from desktop.ui.transcript.boxes import Fold, Maker
+from desktop.ui.transcript.boxes import NO_PICTURES, Fold, Maker
 from desktop.ui.transcript.clock import FrameClock
 from desktop.ui.transcript.code_piece import Code, CodePiece
 from desktop.ui.transcript.finds import Finds
@@ -54,10 +54,12 @@ from desktop.ui.transcript.overlay import Overlay, Wish, acts_of, overlay_style,
 from desktop.ui.transcript.page import Listener, Page
 from desktop.ui.transcript.parting import point_near, state_at, wish_near
 from desktop.ui.transcript.phrases import plain_text
+from desktop.ui.transcript.pictures import Gallery
 from desktop.ui.transcript.pieces import Hit
 from desktop.ui.transcript.pointer import Pointer, Strokes, slide_at, tip_at
 from desktop.ui.transcript.position import ViewState
 from desktop.ui.transcript.row_menu import RowMenu
+from desktop.ui.transcript.ticking import Ticker
 from desktop.ui.transcript.to_end import ToEnd, to_end_style
 from desktop.ui.transcript.writing import PlainRenderer, Renderer
 
@@ -100,8 +102,10 @@ class TranscriptView(QListView):
         self._zoom = 1.0
         self._theme = theme
         self._thinking_open = False
-        self._maker = Maker(theme, PlainRenderer(), self.viewport().update)
+        self._gallery: Gallery = NO_PICTURES
+        self._maker = self._maker_with(PlainRenderer())
         self._page: Page | None = None
+        self._ticker = Ticker(self.viewport(), lambda: self._page)
         self._finds = Finds()
         self._current = ""
         self._strokes = Strokes()
@@ -181,10 +185,18 @@ class TranscriptView(QListView):
 
     def set_renderer(self, renderer: Renderer) -> None:
         """Markdown and colours from now on; what is on the screen is drawn again."""
-        self._maker = Maker(self._theme, renderer, self.viewport().update)
+        self._maker = self._maker_with(renderer)
         if self._page is not None:
             self._page.dress(self._maker)
         self.viewport().update()
+
+    def set_gallery(self, gallery: Gallery) -> None:
+        """Pictures come from here, for the rows that are shown next."""
+        self._gallery = gallery
+        self._maker = self._maker_with(self._maker.renderer)
+
+    def _maker_with(self, renderer: Renderer) -> Maker:
+        return Maker(self._theme, renderer, self.viewport().update, self._gallery)
 
     @property
     def following(self) -> bool:
@@ -330,6 +342,7 @@ class TranscriptView(QListView):
             self._bar.show(self._page.position.extent())
         self._overlay.lay_out(self._page, self._ringed())
         self._show_to_end()
+        self._ticker.look()
         self.viewport().update()
 
     def _ringed(self) -> str:
