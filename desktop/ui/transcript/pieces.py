@@ -301,6 +301,11 @@ class LinePiece(Piece):
         sizes = paper.theme.sizes
         self._font = paper.theme.font(sizes.small if small else sizes.body, bold=bold)
 
+    @property
+    def offer(self) -> tuple[str, Hit]:
+        """Its words, and what a click on it does."""
+        return self._text, self._hit
+
     def lay_out(self, width: int) -> None:
         self.width = width
         theme = self._paper.theme

@@ -1,6 +1,6 @@
 """The times of tools that run, drawn anew once a second and only while they are seen (SPEC U05)."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 
 from PySide6.QtCore import QEvent, QObject, QRect, QTimer
 from PySide6.QtWidgets import QWidget
@@ -15,10 +15,10 @@ SECOND = 1_000
 class Ticker(QObject):
     """`look` whenever other rows may be seen. No row is laid out anew: a line is only painted."""
 
-    def __init__(self, viewport: QWidget, page: Callable[[], Page | None]) -> None:
+    def __init__(self, viewport: QWidget) -> None:
         super().__init__(viewport)
         self._viewport = viewport
-        self._page = page
+        self._page: Page | None = None
         self._timer = QTimer(self, interval=SECOND)
         self._timer.timeout.connect(self._tick)
         viewport.installEventFilter(self)
@@ -27,8 +27,9 @@ class Ticker(QObject):
     def running(self) -> bool:
         return self._timer.isActive()
 
-    def look(self) -> None:
+    def look(self, page: Page | None) -> None:
         """Ticks while a time that runs is on the screen."""
+        self._page = page
         wanted = self._viewport.isVisible() and any(True for _ in self._lines())
         if wanted and not self._timer.isActive():
             self._timer.start()
@@ -44,7 +45,7 @@ class Ticker(QObject):
 
     def _lines(self) -> Iterable[QRect]:
         """Where the lines are whose end runs with the time."""
-        page = self._page()
+        page = self._page
         if page is None:
             return
         for one in page.position.layout.placed:
@@ -55,7 +56,7 @@ class Ticker(QObject):
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
         """Nothing ticks out of sight."""
         if event.type() in (QEvent.Type.Show, QEvent.Type.Hide):
-            self.look()
+            self.look(self._page)
         return super().eventFilter(watched, event)
 
 

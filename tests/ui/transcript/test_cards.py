@@ -215,7 +215,7 @@ def test_u39_the_work_for_a_diff_is_bounded(old: str, new: str) -> None:
     when nobody counts."""
     steps = 0
 
-    def count(*_: object) -> object:
+    def count(*_: object) -> Any:
         nonlocal steps
         steps += 1
         return count

@@ -1,6 +1,7 @@
 """What stands on a terminal after a text: lines and colours, nothing that was ordered (U06)."""
 
 import sys
+from typing import Any
 
 import pytest
 from hypothesis import example, given
@@ -129,7 +130,7 @@ def test_u06_the_work_grows_with_the_input_alone(hostile: str) -> None:
     def steps(times: int) -> int:
         terminal, count = Terminal(), 0
 
-        def count_one(*_: object) -> object:
+        def count_one(*_: object) -> Any:
             nonlocal count
             count += 1
             return count_one
