@@ -41,6 +41,7 @@ from desktop.ui.transcript.phrases import (
     plain_text,
     retracted_line,
     say,
+    taken_back_line,
     thinking_line,
 )
 from desktop.ui.transcript.pictures import Gallery, NoGallery, attached_pieces
@@ -175,6 +176,8 @@ class Maker:
             pieces.append(piece)
         for one in data.attachments:
             pieces.extend(attached_pieces(self.theme, self.gallery, one, pad))
+        if gone:
+            pieces.append(muted_piece(self.theme, taken_back_line(), left=pad))
         pieces.append(Space(self.theme.space_12))
         panel = Panel(0, len(pieces) - 1, fill="user")
         lane = lane_of(self.theme)

@@ -5,7 +5,7 @@ Numbers are drawn and are no text, so that what is copied is the diff alone.
 
 from collections.abc import Sequence
 
-from PySide6.QtCore import QRectF, Qt
+from PySide6.QtCore import QPointF, QRectF, Qt
 from PySide6.QtGui import QFontMetrics, QPainter, QTextBlockFormat, QTextCharFormat, QTextCursor
 
 from desktop.ui.theme import Theme
@@ -59,10 +59,9 @@ class DiffPiece(TextPiece):
             top = self.above + area.top()
             if top > clip.bottom():
                 return
-            line = block.layout().lineAt(0)
-            room = QRectF(self.left - self._gutter, top, self._room, line.height())
-            right = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
-            painter.drawText(room, right, self._numbers[block.blockNumber()])
+            line, number = block.layout().lineAt(0), self._numbers[block.blockNumber()]
+            left = self.left - self._gutter + self._room - self._metrics.horizontalAdvance(number)
+            painter.drawText(QPointF(left, top + line.y() + line.ascent()), number)
             block = block.next()
 
 

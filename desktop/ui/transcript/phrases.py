@@ -151,7 +151,10 @@ def headline(call: Call) -> str:
     known = _VERBS.get(call.name)
     active = call.state in ("preparing", "waiting", "running")
     if known is None:
-        return say("Using {0}" if active else "Used {0}").format(call.name)
+        tool, server = _tool_and_server(call.name)
+        if server:
+            return say("Using {0} of {1}" if active else "Used {0} of {1}").format(tool, server)
+        return say("Using {0}" if active else "Used {0}").format(tool)
     which, done, doing, failed = known
     thing = visible(which(call.arguments))
     if call.name == "list_dir" and thing == ".":
@@ -161,6 +164,13 @@ def headline(call: Call) -> str:
         return say(bare[1] if active else bare[0])
     sentence = doing if active else failed if call.state == "failed" else done
     return say(sentence).format(thing)
+
+
+def _tool_and_server(name: str) -> tuple[str, str]:
+    """`mcp__files__look` is `look` of `files`; any other name is its own, of nobody."""
+    start, _, rest = name.partition("__")
+    server, _, tool = rest.partition("__")
+    return (tool, server) if start == "mcp" and server and tool else (name, "")
 
 
 def outcome(call: Call) -> str:
@@ -263,6 +273,11 @@ def error_lines(data: ErrorNote) -> list[str]:
     return [data.message, *(one for one in more if isinstance(one, str) and one)]
 
 
+def taken_back_line() -> str:
+    """What a prompt says that another took the place of."""
+    return say("Taken back: the model is not shown this any more")
+
+
 def retracted_line() -> str:
     """What stands for a piece of an answer that was asked for again."""
     return say("The beginning of an answer that was asked for again")
@@ -361,6 +376,8 @@ def accessible_text(row: Row, context: Context) -> str:
         return ""
     if len(text) > SPOKEN_LIMIT:
         text = text[:SPOKEN_LIMIT] + "…"
+    if isinstance(row, LogChunk) and row.role == "user" and row.id in context.relations.retracted:
+        text = f"{taken_back_line()}. {text}"
     return f"{_speaker(row)}: {text}"
 
 

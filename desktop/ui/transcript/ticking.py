@@ -55,8 +55,11 @@ class Ticker(QObject):
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
         """Nothing ticks out of sight."""
-        if event.type() in (QEvent.Type.Show, QEvent.Type.Hide):
+        if event.type() == QEvent.Type.Show:
             self.look(self._page)
+        elif event.type() == QEvent.Type.Hide:
+            # Also the last that is heard of a widget: nothing of it may be asked then.
+            self._timer.stop()
         return super().eventFilter(watched, event)
 
 

@@ -81,6 +81,8 @@ def done(name: str, text: str = "", **more: object) -> ToolResult:
             "Could not read no.txt | failed",
         ),
         ("other", {}, done("other"), "Used other | "),
+        ("mcp__files__a__b", {}, done("mcp__files__a__b"), "Used a__b of files | "),
+        ("mcp____x", {}, done("mcp____x"), "Used mcp____x | "),
         ("read_file", {"path": 7}, done("read_file"), "Read a file | 0 lines"),
         ("shell", {"command": "x"}, None, "Ran `x` | no result"),
     ],
@@ -130,6 +132,15 @@ def test_what_is_spoken_is_cut_at_a_length_one_can_listen_to() -> None:
     spoken = accessible_text(one, Context(relations([one]), IDLE))
     assert spoken.startswith("Answer: word word")
     assert len(spoken) < 2_100
+
+
+def test_s13_a_prompt_that_was_taken_back_says_so() -> None:
+    rows = [
+        row(1, Text("first"), role="user"),
+        row(2, System("retracted", "", {"chunkIds": ["c1"]})),
+    ]
+    spoken = accessible_text(rows[0], Context(relations(rows), IDLE))
+    assert spoken == "You: Taken back: the model is not shown this any more. first"
 
 
 def test_an_edit_is_shown_as_a_diff() -> None:

@@ -7,16 +7,20 @@ from typing import Any
 
 import pytest
 import qasync
-from PySide6.QtCore import QCoreApplication, QEvent, Qt
+from PySide6.QtCore import QCoreApplication, QEvent, QPointF, Qt
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QFileDialog, QLineEdit, QPushButton, QWidget
 from pytestqt.qtbot import QtBot
 
+from desktop.core.chunks import ToolCall, ToolResult
 from desktop.core.errors import NacreError
 from desktop.ui.theme import theme_for
+from desktop.ui.transcript.model import ROW_ROLE
+from desktop.ui.transcript.pane import TranscriptPane
 from desktop.ui.transcript.whole.window import OutputWindow
 from tests.ui.conftest import until
+from tests.ui.transcript.desk import Desk
 
 
 class Reader:
@@ -165,3 +169,43 @@ def test_closing_while_it_reads_harms_nothing(reader: Reader) -> None:
     reader.close()
     reader.settle()
     assert reader.errors == []
+
+
+def test_u06_open_all_in_a_card_opens_the_kept_file(
+    loop: qasync.QEventLoop, qtbot: QtBot, output: Path, tmp_path: Path
+) -> None:
+    """From the log through the pane to the window."""
+    desk = Desk(loop, qtbot)
+    desk.log.blobs = tmp_path
+    printed = output.read_text(encoding="utf-8")
+    sha256, length = desk.run(desk.log.session(desk.tab).keep_file(output, "text/plain"))
+    full = {"sha256": sha256, "size": length}
+    desk.say(
+        ToolCall("c", "shell", {"command": "seq"}),
+        ToolResult("c", "shell", printed[:900], extra={"full": full}),
+    )
+    pane = TranscriptPane(
+        desk.tab,
+        theme=desk.theme(),
+        reader=desk.log.reader,
+        hub=desk.hub,
+        start=desk.start,
+        later=desk.later,
+    )
+    qtbot.addWidget(pane)
+    pane.resize(800, 900)
+    pane.show()
+    pane.enter()
+    desk.run(until(lambda: pane.loaded and not desk.tasks))
+    pane.view.set_fold(pane.view.model().index(0, 0).data(ROW_ROLE).id, "open")
+    pane.view.grab()
+    places = (QPointF(60, y) for y in range(0, 900, 8))
+    hits = [hit for hit in map(pane.view.hit_at, places) if hit and hit.kind == "open"]
+    pane.view.open_requested.emit(hits[0].value)
+    desk.run(until(lambda: pane.findChild(OutputWindow) and not desk.tasks))
+    window = pane.findChild(OutputWindow)
+    assert window is not None
+    assert window.text.toPlainText().startswith("line 0\nline 1\n")
+    window.close()
+    pane.leave()
+    desk.run(until(lambda: not desk.tasks))
