@@ -37,6 +37,7 @@ from desktop.ui.transcript.pieces import (
     TextPiece,
     code_block,
     ink,
+    muted_piece,
 )
 from desktop.ui.words import seconds, size
 
@@ -107,7 +108,7 @@ class Cards:
     def _line(self, call: Call, diff: Diff | None, fold: Fold) -> Piece:
         mark, colour = _MARKS[call.state]
         trailing = outcome(call)
-        if diff is not None and (diff.added or diff.removed):
+        if diff is not None and (diff.added or diff.removed) and call.state != "failed":
             counts = f"+{diff.added:,} −{diff.removed:,}" if diff.removed else f"+{diff.added:,}"
             trailing = f"{counts} · {trailing}" if trailing else counts
         return LinePiece(
@@ -180,6 +181,9 @@ class Cards:
         return TextPiece(Paper(self.theme), document, left=pad, right=pad, above=0)
 
     def _diff(self, diff: Diff, fold: Fold, pad: int) -> list[Piece]:
+        if diff.too_large:
+            words = say("Too large to show line by line: {0}").format(size(diff.too_large))
+            return [muted_piece(self.theme, words, left=pad)]
         lines = diff.lines
         hidden = 0 if fold == "all" else max(0, len(lines) - DIFF_SHOWN)
         shown = lines[: len(lines) - hidden]
@@ -227,7 +231,7 @@ def head_and_tail(
 
 
 def _diff_in(call: Call) -> Diff | None:
-    """The diff of a call; none where nothing was changed because it failed."""
+    """What a call changes: what it did, once that is known, else what it asks for."""
     answer = call.answer
     extra: Mapping[str, object] = answer.extra if answer is not None else {}
     return diff_of(call.name, call.arguments, extra.get("diff"))

@@ -14,10 +14,11 @@ from typing import Literal
 from desktop.core.chunks import Json
 
 DIFF_LINES = 1_000
-MOST_LINES = 20_000
+MOST_LINES = 5_000
+MOST_LETTERS = 500_000
 AROUND = 3
 # Pairs of equal lines, and of words of a changed line, that are looked at.
-_MOST_PAIRS = 10_000
+_MOST_PAIRS = 4_000
 _MOST_WORD_PAIRS = 20_000
 _MOST_WORDS = 60
 _LONGEST_MARKED = 500
@@ -46,9 +47,12 @@ class Line:
 
 @dataclass(frozen=True, slots=True)
 class Diff:
+    """`too_large` is how many letters there are where that is too much to show line by line."""
+
     lines: tuple[Line, ...]
     added: int
     removed: int
+    too_large: int = 0
 
 
 def diff_of(tool: str, arguments: Json, made: object = None) -> Diff | None:
@@ -99,10 +103,29 @@ def read(unified: str) -> Diff:
 
 def changes(old: str, new: str) -> Diff:
     """Both texts line by line; what would take long as one block taken out and one put in."""
-    before, after = old.splitlines(), new.splitlines()
+    gone, come = (text.count("\n") + bool(text and text[-1] != "\n") for text in (old, new))
+    if len(old) + len(new) > MOST_LETTERS or gone + come > MOST_LINES:
+        return Diff((), come, gone, too_large=len(old) + len(new))
+    before, after = _apart(old.splitlines(), new.splitlines())
     if _is_heavy(before, after):
         return _counted(_replaced(before, after))
     return _counted(list(_compared(before, after)))
+
+
+def _apart(before: list[str], after: list[str]) -> tuple[list[str], list[str]]:
+    """Both without what they begin and end with alike, but for the lines around a change."""
+    first = _alike(before, after)
+    last = _alike(before[first:][::-1], after[first:][::-1])
+    start, cut = max(0, first - AROUND), max(0, last - AROUND)
+    return before[start : len(before) - cut], after[start : len(after) - cut]
+
+
+def _alike(one: Sequence[str], other: Sequence[str]) -> int:
+    """How many lines at the start are the same."""
+    pairs = zip(one, other, strict=False)
+    return next(
+        (at for at, (left, right) in enumerate(pairs) if left != right), min(len(one), len(other))
+    )
 
 
 def _counted(lines: list[Line]) -> Diff:

@@ -230,6 +230,22 @@ def test_u39_the_work_for_a_diff_is_bounded(old: str, new: str) -> None:
     assert steps < 500_000
 
 
+def test_a_small_change_of_a_long_text_is_shown_as_such() -> None:
+    """However often the same line stands around it."""
+    before = "\n".join(["}"] * 400 + ["old"] + ["}"] * 400)
+    diff = changes(before, before.replace("old", "new"))
+    around = (Line(" ", "}"),) * 3
+    assert diff.lines == (*around, Line("-", "old"), Line("+", "new"), *around)
+
+
+@pytest.mark.usefixtures("qapp")
+@pytest.mark.parametrize("content", ["x" * 5_000_000, "\n" * 5_001], ids=["long", "many lines"])
+def test_u39_a_huge_file_is_a_line_of_words(content: str) -> None:
+    box = card(ToolResult("c", "write_file", "Wrote a."), path="a", content=content)
+    assert "Too large to show line by line: " in "\n".join(texts(box))
+    assert sum(map(len, texts(box))) < 200
+
+
 @pytest.mark.usefixtures("qapp")
 def test_the_change_that_was_made_is_what_a_card_shows() -> None:
     result = ToolResult("c", "write_file", "Wrote a.py.", extra={"diff": UNIFIED})

@@ -150,6 +150,7 @@ class OutputWindow(QDialog):
         share = PLACES / max(1, window.size)
         self._bar.setRange(0, round((window.size - seen) * share))
         self._bar.setPageStep(max(1, round(seen * share)))
+        self._bar.setSingleStep(max(1, round(seen * share / 8)))
         self._bar.setValue(round(window.start * share))
         self._bar.blockSignals(False)
         self._say_place()
