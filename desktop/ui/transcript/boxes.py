@@ -29,7 +29,7 @@ from desktop.core.media import entries, is_media
 from desktop.core.terminal import Printed
 from desktop.ui.theme import Theme
 from desktop.ui.transcript.box import Box, Fold, Panel, Space
-from desktop.ui.transcript.card import Cards, head_and_tail, result_pieces
+from desktop.ui.transcript.card import Cards, head_and_tail, result_pieces, text_pieces
 from desktop.ui.transcript.clock import wall_ms
 from desktop.ui.transcript.lane import lane_of
 from desktop.ui.transcript.output import Look
@@ -97,7 +97,7 @@ class Maker:
         match row.data:
             case Text():
                 if row.role == "user":
-                    return self._user(row, row.data, context)
+                    return self._user(row, row.data, context, fold)
                 if row.id in context.relations.retracted:
                     return self._folding(retracted_line(), row.data.text, fold)
                 return self._answer(row.data, fold)
@@ -165,7 +165,7 @@ class Maker:
             box.pieces.append(muted_piece(self.theme, say("Cut off here")))
         return box
 
-    def _user(self, row: LogChunk, data: Text, context: Context) -> Box:
+    def _user(self, row: LogChunk, data: Text, context: Context, fold: Fold) -> Box:
         gone = row.id in context.relations.retracted
         pad = self.theme.space_16
         paper = Paper(self.theme, "muted" if gone else "text")
@@ -175,7 +175,10 @@ class Maker:
                 _strike(piece)
             pieces.append(piece)
         for one in data.attachments:
-            pieces.extend(attached_pieces(self.theme, self.gallery, one, pad))
+            if isinstance(one.get("text"), str):
+                pieces.extend(text_pieces(self.theme, one, fold, pad))
+            else:
+                pieces.extend(attached_pieces(self.theme, self.gallery, one, pad))
         if gone:
             pieces.append(muted_piece(self.theme, taken_back_line(), left=pad))
         pieces.append(Space(self.theme.space_12))

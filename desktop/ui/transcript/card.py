@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from PySide6.QtGui import QTextCursor
 
-from desktop.core.chunks import DamagedRow, LogChunk, ToolCall, ToolResult
+from desktop.core.chunks import DamagedRow, Json, LogChunk, ToolCall, ToolResult
 from desktop.core.groups import OpenRow, Row
 from desktop.core.media import entries, is_media
 from desktop.core.terminal import Printed, spans_in
@@ -23,6 +23,7 @@ from desktop.ui.transcript.phrases import (
     Call,
     Context,
     argument_lines,
+    attachment_line,
     headline,
     outcome,
     say,
@@ -42,6 +43,7 @@ from desktop.ui.transcript.pieces import (
 from desktop.ui.words import seconds, size
 
 HEAD_LIMIT = 16_384
+TEXT_LIMIT = 262_144
 OUTPUT_LINES = 20
 LIVE_LINES = 3
 LIVE_LIMIT = 16_384
@@ -228,6 +230,19 @@ def head_and_tail(
     head = output.head(len("\n".join(lines[:OUTPUT_LINES])))
     tail = output.tail(len("\n".join(lines[-OUTPUT_LINES:])))
     return [*output_pieces(head, look), way, *output_pieces(tail, look)]
+
+
+def text_pieces(theme: Theme, entry: Json, fold: Fold, pad: int) -> list[Piece]:
+    """A text that goes with a message: a line with its name, which unfolds its head and tail."""
+    muted, text = Paper(theme, "muted"), str(entry.get("text", ""))
+    name = seen(attachment_line(entry))
+    line = LinePiece(muted, name, folded=fold == "folded", small=True, left=pad, right=pad)
+    if fold == "folded":
+        return [line]
+    look = Look(theme, ground="user", left=pad, right=pad)
+    # What is longer than a person reads in a row is not laid out in one.
+    shown = text if len(text) <= TEXT_LIMIT else f"{text[:HEAD_LIMIT]}\n…"
+    return [line, *head_and_tail(Printed(shown), fold, look)]
 
 
 def _diff_in(call: Call) -> Diff | None:

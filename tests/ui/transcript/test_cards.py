@@ -1,13 +1,14 @@
 """Cards of tools: their colours, their changes, their time (SPEC U05, U06, U31, U39, LOOK.md)."""
 
 import sys
+from dataclasses import replace
 from typing import Any
 
 import pytest
 from PySide6.QtGui import QPalette, QTextCursor
 from PySide6.QtWidgets import QApplication
 
-from desktop.core.chunks import LogChunk, Payload, Role, System, ToolCall, ToolResult
+from desktop.core.chunks import LogChunk, Payload, Role, System, Text, ToolCall, ToolResult
 from desktop.core.colouring import Style
 from desktop.core.conversation import started_mark
 from desktop.core.groups import relations
@@ -258,7 +259,19 @@ def test_the_change_that_was_made_is_what_a_card_shows() -> None:
     assert "50" not in text
 
 
-# Pictures
+# Texts and pictures that go with a message
+
+
+@pytest.mark.usefixtures("qapp")
+@pytest.mark.parametrize("length", [90, 2_000_000])
+def test_u07_a_text_that_went_with_a_message_unfolds_in_it(length: int) -> None:
+    text = "a line\n" * length
+    bench = Bench(Text("see", attachments=({"name": "notes.txt", "size": 9, "text": text},)))
+    bench.rows[0] = replace(bench.rows[0], role="user")
+    assert texts(bench.box(0, "folded")) == ["see"]
+    shown = texts(bench.box(0, "open"))
+    assert shown[1].startswith("a line")
+    assert sum(map(len, shown)) < 1_000
 
 
 @pytest.mark.usefixtures("qapp")
