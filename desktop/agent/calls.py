@@ -18,8 +18,8 @@ from desktop.agent.surroundings import Place, Surroundings
 from desktop.core.chunks import LogChunk, NewChunk, ToolCall, ToolResult
 from desktop.core.conversation import started_mark
 from desktop.core.errors import StoreError, ToolFailed
+from desktop.core.printed import as_json
 from desktop.core.reducer import Grew, Opened
-from desktop.core.terminal import as_json
 from desktop.core.tools import Origin, Stopped, ToolOutcome
 
 END_WITHIN = 0.8  # seconds that a stopped tool has to end, before its result is written without it

@@ -3,7 +3,7 @@
 A style is a value; `code` says it in the words of such a sequence, and `styled` reads them back.
 """
 
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 from functools import lru_cache
 
 # A place in the palette of 256, or red, green and blue from 0 to 255.
@@ -26,8 +26,7 @@ class Style:
     @property
     def code(self) -> str:
         """`1;38;5;9`; empty of a plain one."""
-        set_ = [number for name, number in _FLAGS.items() if getattr(self, name)]
-        parts = [str(number) for number in set_]
+        parts = [str(number) for name, number in _FLAGS.items() if getattr(self, name)]
         parts += [_colour_code(38, self.fore), _colour_code(48, self.back)]
         return ";".join(part for part in parts if part)
 
@@ -43,7 +42,6 @@ _UNSET = {
 }
 
 PLAIN = Style()
-assert {one.name for one in fields(Style)} == {"fore", "back", *_FLAGS}
 
 
 @lru_cache(maxsize=1_024)

@@ -6,23 +6,19 @@ erasing) and drops every other sequence: nothing of an output is ever carried ou
 """
 
 import re
-from bisect import bisect_right
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
 from itertools import groupby
-from typing import Literal, cast
+from typing import Literal
 
 from desktop.core.colouring import PLAIN, Style, styled
+from desktop.core.printed import Line, Printed, Span
 
 WIDTH = 1 << 20
-MOST_SPANS = 2_000
 SCREEN_LEFT_OUT = "[full-screen output left out]"
 
 _MOST_ARGUMENTS = 256
 _MOST_TARGET = 2_048
 _MOST_LABEL = 2_000
-# The byte 0x9B where it is no UTF-8, as `surrogateescape` decodes it: a terminal takes it for ESC [
-_RAW_CSI = "\udc9b"
 
 _WRITTEN = re.compile("[^\\x00-\\x08\\x0a-\\x1f\\x7f-\\x9f\ud800-\udfff]+")
 _IN_STRING = re.compile("[^\\x07\\x0a\\x18\\x1a\\x1b\\x9c]+")
@@ -31,23 +27,6 @@ _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f]")
 _ALTERNATE = frozenset({"?1049", "?1047", "?47"})
 
 _State = Literal["text", "escape", "sequence", "string"]
-
-
-@dataclass(frozen=True, slots=True)
-class Span:
-    """A stretch of a text that is not plain; both numbers are in characters."""
-
-    start: int
-    length: int
-    style: Style
-
-
-@dataclass(frozen=True, slots=True)
-class Line:
-    """A line without its end; what lies between the spans is plain."""
-
-    text: str
-    spans: tuple[Span, ...] = ()
 
 
 class Terminal:
@@ -103,6 +82,7 @@ class Terminal:
                 self._column = max(0, self._column - 1)
             case "\x1b":
                 self._begin("escape")
+            # Also the byte 0x9B where it is no UTF-8: a terminal takes it for ESC [.
             case "\x9b" | "\udc9b":
                 self._begin("sequence")
             case "\x90" | "\x98" | "\x9d" | "\x9e" | "\x9f":
@@ -248,42 +228,6 @@ def decoded(data: bytes) -> str:
     return data.decode("utf-8", "surrogateescape")
 
 
-@dataclass(frozen=True, slots=True)
-class Printed:
-    """A text of several lines, and what of it is not plain."""
-
-    text: str
-    spans: tuple[Span, ...] = ()
-
-    def head(self, length: int) -> "Printed":
-        """Its first characters."""
-        return Printed(self.text[:length], tuple(_moved(self.spans, 0, length)))
-
-    def tail(self, length: int) -> "Printed":
-        """Its last characters."""
-        first = len(self.text) - length
-        return Printed(self.text[first:], tuple(_moved(self.spans, first, len(self.text))))
-
-    def runs(self, start: int, end: int) -> Iterator[tuple[str, Style]]:
-        """What lies between two places, in pieces of one look each."""
-        at = start
-        first = bisect_right(self.spans, start, key=_end_of)
-        for one in self.spans[first:]:
-            if one.start >= end:
-                break
-            stop = min(_end_of(one), end)
-            if one.start > at:
-                yield self.text[at : one.start], PLAIN
-            yield self.text[max(at, one.start) : stop], one.style
-            at = stop
-        if at < end:
-            yield self.text[at:end], PLAIN
-
-    def after(self, text: str) -> tuple[Span, ...]:
-        """Its spans where it stands behind a text."""
-        return tuple(Span(one.start + len(text), one.length, one.style) for one in self.spans)
-
-
 def printed(data: bytes) -> Printed:
     """What stands on the screen once these bytes are printed."""
     told = decoded(data).replace("\r\n", "\n")
@@ -297,37 +241,6 @@ def printed(data: bytes) -> Printed:
         spans.extend(Span(at + one.start, one.length, one.style) for one in line.spans)
         at += len(line.text) + 1
     return Printed("\n".join(text), tuple(spans))
-
-
-def as_json(spans: Sequence[Span]) -> list[list[object]]:
-    """`[start, length, style]` each, as a row keeps them; of too many the first ones."""
-    return [[one.start, one.length, one.style.code] for one in spans[:MOST_SPANS]]
-
-
-def spans_in(kept: object, length: int) -> tuple[Span, ...]:
-    """The spans that a row keeps of a text of this length; what is none is left out."""
-    found: list[Span] = []
-    end = 0
-    for one in cast("Sequence[object]", kept)[:MOST_SPANS] if isinstance(kept, list) else ():
-        match one:
-            case [int(start), int(count), str(code)] if end <= start < start + count <= length:
-                found.append(Span(start, count, styled(PLAIN, code)))
-                end = start + count
-            case _:
-                pass
-    return tuple(found)
-
-
-def _end_of(span: Span) -> int:
-    return span.start + span.length
-
-
-def _moved(spans: Iterable[Span], first: int, end: int) -> Iterator[Span]:
-    """The parts of spans between two places, counted from the first."""
-    for one in spans:
-        start, stop = max(one.start, first), min(one.start + one.length, end)
-        if start < stop:
-            yield Span(start - first, stop - start, one.style)
 
 
 def _spans(styles: Sequence[Style]) -> tuple[Span, ...]:

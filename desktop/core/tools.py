@@ -7,7 +7,7 @@ from typing import Any, Protocol
 
 from desktop.core.chunks import Json
 from desktop.core.permissions import Act
-from desktop.core.terminal import Span
+from desktop.core.printed import Span
 
 # Bytes on the disk that outputs of tools leave alone, for what must be kept (SPEC U08).
 LEAST_FREE = 500_000_000

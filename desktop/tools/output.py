@@ -13,7 +13,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO
 
-from desktop.core.terminal import Printed, Span, printed
+from desktop.core.printed import Printed, Span
+from desktop.core.terminal import printed
 
 LIVE_BYTES = 4096
 LIVE_TOTAL = 200_000

@@ -12,7 +12,7 @@ from PySide6.QtGui import QTextCursor
 from desktop.core.chunks import DamagedRow, Json, LogChunk, ToolCall, ToolResult
 from desktop.core.groups import OpenRow, Row
 from desktop.core.media import entries, is_media
-from desktop.core.terminal import Printed, spans_in
+from desktop.core.printed import Printed, spans_in
 from desktop.ui.theme import Theme
 from desktop.ui.transcript.acts import subagent_of, words_of
 from desktop.ui.transcript.box import Box, Fold, Panel, Space

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from PySide6.QtGui import QTextCursor
 
 from desktop.core.colouring import PLAIN
-from desktop.core.terminal import Printed
+from desktop.core.printed import Printed
 from desktop.ui.theme import Theme
 from desktop.ui.transcript.pieces import (
     LINE_LIMIT,

@@ -12,8 +12,9 @@ from desktop.core.chunks import LogChunk, Payload, Role, System, Text, ToolCall,
 from desktop.core.colouring import Style
 from desktop.core.conversation import started_mark
 from desktop.core.groups import relations
+from desktop.core.printed import as_json
 from desktop.core.status import TabStatus
-from desktop.core.terminal import as_json, printed
+from desktop.core.terminal import printed
 from desktop.ui.theme import theme_for
 from desktop.ui.transcript.box import Box, Fold
 from desktop.ui.transcript.boxes import Maker

@@ -10,8 +10,8 @@ from desktop.core.colouring import Style
 from desktop.core.conversation import is_started_mark, started_calls
 from desktop.core.errors import ToolFailed
 from desktop.core.permissions import Answer
+from desktop.core.printed import Span
 from desktop.core.reducer import Opened
-from desktop.core.terminal import Span
 from desktop.core.tools import ToolOutcome
 from tests.fakes.models import Gate, ScriptedModel, call, calls, says
 from tests.fakes.tools import ScriptedTool

@@ -8,7 +8,8 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from desktop.core.colouring import PLAIN, Style, styled
-from desktop.core.terminal import Line, Printed, Span, Terminal, lines_of, printed
+from desktop.core.printed import Line, Printed, Span
+from desktop.core.terminal import Terminal, lines_of, printed
 
 PARTS = (
     *("\x1b", "[", "]", "m", "K", "0", "2", "8", ";", ":", "38", "48", "5", "31", "1", "?1049"),

@@ -8,12 +8,12 @@ the same place always lies in the same line. Blocking; off the GUI thread.
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
-from io import BytesIO
 from itertools import pairwise
 from pathlib import Path
 from typing import BinaryIO
 
-from desktop.core.terminal import Line, Printed, Span, decoded, lines_of
+from desktop.core.printed import Line, Printed, Span
+from desktop.core.terminal import decoded, lines_of
 
 STRIDE = 2_048
 MOST_LINES = 500
@@ -100,10 +100,6 @@ class Lines:
         self.size = file.seek(0, 2)
         self._slab_at = 0
         self._slab = b""
-
-    @classmethod
-    def of(cls, data: bytes) -> "Lines":
-        return cls(BytesIO(data))
 
     def window(self, place: int, steps: int, count: int) -> Window:
         start = self.start_of(min(max(place, 0), max(0, self.size - 1)))

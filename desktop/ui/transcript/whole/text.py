@@ -17,7 +17,7 @@ from PySide6.QtGui import (
 from PySide6.QtWidgets import QPlainTextEdit, QTextEdit, QWidget
 
 from desktop.core.colouring import PLAIN
-from desktop.core.terminal import Line, Printed
+from desktop.core.printed import Line, Printed
 from desktop.ui.theme import Theme
 from desktop.ui.transcript.output import seen
 from desktop.ui.transcript.pieces import ink

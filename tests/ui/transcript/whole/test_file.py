@@ -1,6 +1,7 @@
 """A file of any length is read around one place (SPEC U06)."""
 
 from collections.abc import Iterator
+from io import BytesIO
 from itertools import pairwise
 from pathlib import Path
 
@@ -33,7 +34,7 @@ def starts_of(lines: Lines) -> list[int]:
 
 @given(files)
 def test_a_place_lies_in_the_same_line_whichever_way_it_is_reached(data: bytes) -> None:
-    lines = Lines.of(data)
+    lines = Lines(BytesIO(data))
     starts = starts_of(lines)
     assert all(after - one <= 2 * STRIDE for one, after in pairwise(starts))
     for place in range(len(data)):
@@ -44,7 +45,7 @@ def test_a_place_lies_in_the_same_line_whichever_way_it_is_reached(data: bytes) 
 def test_a_window_is_full_wherever_it_stands(
     data: bytes, place: int, steps: int, count: int
 ) -> None:
-    lines = Lines.of(data)
+    lines = Lines(BytesIO(data))
     starts = starts_of(lines)[:-1]
     window = lines.window(place, steps, count)
     assert len(window.lines) == min(count, len(starts))
@@ -54,7 +55,7 @@ def test_a_window_is_full_wherever_it_stands(
 
 @given(st.text(alphabet="aä€😀\n", max_size=80))
 def test_no_letter_is_halved_where_a_long_line_goes_on(text: str) -> None:
-    window = Lines.of(text.encode()).window(0, 0, 500)
+    window = Lines(BytesIO(text.encode())).window(0, 0, 500)
     assert "".join(line.text for line in window.lines) == text.replace("\n", "")
 
 
