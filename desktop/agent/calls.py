@@ -18,6 +18,7 @@ from desktop.agent.surroundings import Place, Surroundings
 from desktop.core.chunks import LogChunk, NewChunk, ToolCall, ToolResult
 from desktop.core.conversation import started_mark
 from desktop.core.errors import StoreError, ToolFailed
+from desktop.core.printed import as_json
 from desktop.core.reducer import Grew, Opened
 from desktop.core.tools import Origin, Stopped, ToolOutcome
 
@@ -27,6 +28,8 @@ STOPPED_BEFORE = "Stopped by the person before this call began. Nothing was done
 STOPPED_WHILE = (
     "Stopped by the person while this call was running. What it had done until then stays done."
 )
+# A longer change is told by its call alone.
+LONGEST_DIFF = 65_536
 NO_REASON = "The tool failed and gave no reason."
 BROKE = (
     "The tool broke with an error that Nacre did not foresee. It may have done part of its work."
@@ -233,10 +236,14 @@ class Calls:
         self._around.publisher.live(self._place.tab_id, opened)
 
     async def _kept(self, outcome: ToolOutcome) -> dict[str, object]:
-        """The references to the whole output and to what is shown; a result is worth more than
-        either."""
+        """What a row keeps beside the text: references to the whole output and to what is shown,
+        colours, the change that was made. A result is worth more than any of them."""
         keep, spool = self._ledger.keep_file, self._place.scene.spool
         found: dict[str, object] = {}
+        if outcome.colours:
+            found["colours"] = as_json(outcome.colours)
+        if 0 < len(outcome.diff) <= LONGEST_DIFF:
+            found["diff"] = outcome.diff
         try:
             if outcome.images:
                 found["images"] = list(await attaching.kept(outcome.images, keep, spool))

@@ -49,8 +49,9 @@ class Relations:
     """What loaded rows say about each other, by call id and chunk id.
 
     `results`: the result of a call; `live`: the output of a call that runs; `calls`: calls that are
-    loaded; `subagents`: the conversation in which a call's subagent works; `retracted`: rows that
-    were taken back; `before`, `after`: the row just before and just after an id.
+    loaded; `started`: when the tool of a call began, ms UTC; `subagents`: the conversation in which
+    a call's subagent works; `retracted`: rows that were taken back; `before`, `after`: the row just
+    before and just after an id.
     """
 
     results: Mapping[str, LogChunk] = field(default_factory=dict[str, LogChunk])
@@ -60,6 +61,7 @@ class Relations:
     before: Mapping[str, Row] = field(default_factory=dict[str, Row])
     after: Mapping[str, Row] = field(default_factory=dict[str, Row])
     subagents: Mapping[str, str] = field(default_factory=dict[str, str])
+    started: Mapping[str, int] = field(default_factory=dict[str, int])
 
 
 def relations(rows: Sequence[Row]) -> Relations:
@@ -69,6 +71,7 @@ def relations(rows: Sequence[Row]) -> Relations:
     calls: dict[str, str] = {}
     retracted: set[str] = set()
     subagents: dict[str, str] = {}
+    started: dict[str, int] = {}
     before: dict[str, Row] = {}
     after: dict[str, Row] = {}
     last: Row | None = None
@@ -90,13 +93,15 @@ def relations(rows: Sequence[Row]) -> Relations:
                     results[row.data.call_id] = row
                 case System() if row.data.kind == "retracted":
                     retracted.update(str(one) for one in row.data.fields.get("chunkIds", ()))
+                case System() if is_started_mark(row.data):
+                    started.update((str(one), row.created_at) for one in row.data.fields["started"])
                 case System():
                     mark = marked_subagent(row.data)
                     if mark is not None:
                         subagents[mark[0]] = mark[1]
                 case _:
                     pass
-    return Relations(results, live, calls, frozenset(retracted), before, after, subagents)
+    return Relations(results, live, calls, frozenset(retracted), before, after, subagents, started)
 
 
 def call_of(row: Row) -> str | None:

@@ -7,6 +7,7 @@ from typing import Any, Protocol
 
 from desktop.core.chunks import Json
 from desktop.core.permissions import Act
+from desktop.core.printed import Span
 
 # Bytes on the disk that outputs of tools leave alone, for what must be kept (SPEC U08).
 LEAST_FREE = 500_000_000
@@ -62,13 +63,16 @@ class Scene:
 class ToolOutcome:
     """What a run brought: `text` is what the model sees (head and tail where it was longer),
     `full` the file that holds everything (to be kept as a blob), `shell` a command's facts,
-    `images` what the model is shown: entries (`core.media`) with their bytes as `content`."""
+    `images` what the model is shown: entries (`core.media`) with their bytes as `content`,
+    `colours` what of the text is not plain and `diff` what was changed, for the person alone."""
 
     text: str
     is_error: bool = False
     shell: Json | None = None
     full: Path | None = None
     images: Sequence[Json] = ()
+    colours: Sequence[Span] = ()
+    diff: str = ""
 
 
 class Stopped(Exception):

@@ -1,8 +1,8 @@
 """The output of a command: constant memory however much it prints, and text without litter.
 
 Raw bytes are kept as a head, a tail and (once they do not fit) a spool file; only what will be
-shown is ever decoded. Colours, titles, links and overwritten lines are resolved on whole pieces,
-so it makes no difference where a read happened to cut them (FIELD F-R11, F-T09).
+shown is ever decoded. Colours, titles, links and overwritten lines are resolved on whole pieces
+(`core.terminal`), so it makes no difference where a read happened to cut them (FIELD F-T09).
 """
 
 import re
@@ -13,31 +13,15 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO
 
+from desktop.core.printed import Printed, Span
+from desktop.core.terminal import printed
+
 LIVE_BYTES = 4096
 LIVE_TOTAL = 200_000
 UNFINISHED_AFTER = 1.0
 _TAIL_FACTOR = 4  # raw bytes kept for each byte of tail shown: progress bars shrink when resolved
 
-_ERASE = "\0"  # "erase to the end of the line" within this module; real NULs are made visible first
-_SCREEN_LEFT_OUT = "\n[full-screen output left out]\n"
-_RAW_CSI = "\udc9b"  # the byte 0x9B, no UTF-8, which a terminal takes for ESC [
-
-_ALTERNATE = re.compile(r"\x1b\[\?(?:1049|1047|47)h.*?(?:\x1b\[\?(?:1049|1047|47)l|\Z)", re.DOTALL)
-_LINK = re.compile(
-    r"\x1b\]8;[^;\x07\x1b]*;([^\x07\x1b]+)(?:\x07|\x1b\\)"
-    r"(.{0,2000}?)\x1b\]8;[^;\x07\x1b]*;(?:\x07|\x1b\\)",
-    re.DOTALL,
-)
-_STRING = re.compile(
-    r"(?:\x1b[\]PX^_]|[\x90\x98\x9d-\x9f])[^\x07\x1b\x9c\n]*(?:\x07|\x1b\\|\x9c|(?=[\x1b\n])|\Z)"
-)
-_CSI = re.compile(rf"(?:\x1b\[|\x9b|{_RAW_CSI})([0-?]*)[ -/]*([@-~]|\Z|(?=[^ -~]))")
-_ESCAPE = re.compile(r"\x1b(?:[ -/]+[0-~]?|[0-~])?")
-_CONTROL = re.compile(r"[\x01-\x07\x0b-\x1f\x7f-\x9f]")
-_BEGINS = re.compile(rf"[\x1b\x80-\x9f{_RAW_CSI}]")
-_MOVES = re.compile(r"[\r\b\0]")
 _LINE_END = re.compile(rb"[\r\n]+")
-_SURROGATE = re.compile("[\ud800-\udfff]")
 
 
 def plain(data: bytes) -> str:
@@ -45,86 +29,20 @@ def plain(data: bytes) -> str:
 
     Invalid UTF-8 becomes U+FFFD, a NUL a visible sign; a carriage return overwrites its line.
     """
-    text = data.decode("utf-8", "surrogateescape").replace("\0", "␀")
-    text = text.replace("\r\n", "\n")
-    if _BEGINS.search(text):
-        text = _without_sequences(text)
-    if _MOVES.search(text):
-        text = "\n".join(_overwritten(line) for line in text.split("\n"))
-    text = _CONTROL.sub(_visible, text)
-    return _SURROGATE.sub("\ufffd", text)
-
-
-def _without_sequences(text: str) -> str:
-    text = _ALTERNATE.sub(_SCREEN_LEFT_OUT, text)
-    text = _LINK.sub(_with_target, text)
-    text = _STRING.sub("", text)
-    text = _CSI.sub(_moved, text)
-    return _ESCAPE.sub("", text)
-
-
-def _with_target(match: re.Match[str]) -> str:
-    target, label = match.group(1), match.group(2)
-    return label if label == target else f"{label} ({target})"
-
-
-def _moved(match: re.Match[str]) -> str:
-    """What is left of a CSI sequence: the line's rest erased, a new line, or nothing."""
-    match match.group(2), match.group(1):
-        case "K", "" | "0":
-            return _ERASE
-        case "K", "2":
-            return f"\r{_ERASE}"
-        case (("H" | "f" | "E"), _):
-            return "\n"
-        case "G", "" | "1":
-            return "\r"
-        case _:
-            return ""
-
-
-def _overwritten(line: str) -> str:
-    if not _MOVES.search(line):
-        return line
-    shown = ""
-    # What was overwritten a thousand times over has nothing left to show.
-    for piece in line.split("\r")[-1000:]:
-        shown = _laid_over(shown, piece)
-    return shown
-
-
-def _laid_over(shown: str, piece: str) -> str:
-    if "\b" not in piece:
-        first, *rest = piece.split(_ERASE)
-        if not rest:
-            return first + shown[len(first) :]
-        return first + "".join(rest)
-    cells, column = list(shown), 0
-    for char in piece:
-        if char == "\b":
-            column = max(0, column - 1)
-        elif char == _ERASE:
-            del cells[column:]
-        else:
-            cells[column : column + 1] = [char]
-            column += 1
-    return "".join(cells)
-
-
-def _visible(match: re.Match[str]) -> str:
-    code = ord(match.group())
-    if code == 0x07 or code >= 0x80:
-        return ""
-    return "␡" if code == 0x7F else chr(0x2400 + code)
+    return printed(data).text
 
 
 @dataclass(frozen=True, slots=True)
 class Kept:
-    """What is left of an output: text for the model, and where all of it is if that is less."""
+    """What is left of an output: text for the model, and where all of it is if that is less.
+
+    `colours` are for the person: what of the text is not plain.
+    """
 
     text: str
     size: int
     full: Path | None
+    colours: tuple[Span, ...] = ()
 
 
 class Live:
@@ -239,12 +157,14 @@ class Drain:
             head, tail = bytes(self._head), bytes(self._tail[-_TAIL_FACTOR * self._cap :])
             skipped = self.size - len(head) - len(tail)
             if not skipped:
-                text = cut_middle(plain(head + tail), limit)
+                shown = _cut_middle(printed(head + tail), limit)
             else:
-                ends = plain(head), plain(_from_line_start(tail))
-                text = _joined(*ends, limit, lines=self._lines + head.count(b"\n"), size=self.size)
+                ends = printed(head), printed(_from_line_start(tail))
+                lines = self._lines + head.count(b"\n")
+                shown = _joined(*ends, limit, lines=lines, size=self.size)
             kept_all = not skipped and self.size <= self._cap
-            return Kept(text, self.size, None if kept_all else self._kept_spool())
+            full = None if kept_all else self._kept_spool()
+            return Kept(shown.text, self.size, full, shown.spans)
 
     def discard(self) -> None:
         """Takes the spool file away."""
@@ -315,20 +235,27 @@ class Drain:
 
 def cut_middle(text: str, limit: int) -> str:
     """Head and tail of a text with a marked middle, at most about `limit` UTF-8 bytes."""
+    return _cut_middle(Printed(text), limit).text
+
+
+def _cut_middle(whole: Printed, limit: int) -> Printed:
+    text = whole.text
     if len(text) <= limit and len(text.encode("utf-8", "replace")) <= limit:
-        return text
+        return whole
     size = len(text.encode("utf-8", "replace"))
-    return _joined(text, text, limit, lines=text.count("\n"), size=size)
+    return _joined(whole, whole, limit, lines=text.count("\n"), size=size)
 
 
-def _joined(head: str, tail: str, limit: int, *, lines: int, size: int) -> str:
+def _joined(head: Printed, tail: Printed, limit: int, *, lines: int, size: int) -> Printed:
     """The start of `head`, a mark, the end of `tail`; `lines` and `size` are those of the whole."""
-    first, last = _start(head, limit // 2), _end(tail, limit // 2)
-    lines -= first.count("\n") + last.count("\n")
-    size -= len(first.encode("utf-8", "replace")) + len(last.encode("utf-8", "replace"))
+    first = head.head(len(_start(head.text, limit // 2)))
+    last = tail.tail(len(_end(tail.text, limit // 2)))
+    lines -= first.text.count("\n") + last.text.count("\n")
+    size -= sum(len(one.text.encode("utf-8", "replace")) for one in (first, last))
     counted = f"{lines:,} {'line' if lines == 1 else 'lines'}, " if lines > 0 else ""
-    between = "" if first.endswith("\n") or not first else "\n"
-    return f"{first}{between}[… {counted}{readable(max(0, size))} left out …]\n{last}"
+    between = "" if first.text.endswith("\n") or not first.text else "\n"
+    start = f"{first.text}{between}[… {counted}{readable(max(0, size))} left out …]\n"
+    return Printed(start + last.text, first.spans + last.after(start))
 
 
 def _start(text: str, limit: int) -> str:

@@ -27,6 +27,8 @@ _SUFFIXES = {
     "image/tiff": ".tif",
     "application/pdf": ".pdf",
 }
+# The whole output of a tool: shown in a window of the program's own (`ui.transcript.whole`).
+OUTPUT_SUFFIX = ".txt"
 
 
 def file_of(entry: Json) -> str:
@@ -40,17 +42,23 @@ def file_of(entry: Json) -> str:
     return f"{found.get('sha256')}{suffix}" if suffix else ""
 
 
+async def kept_path(file: str, reader: LogReader) -> Path:
+    """Where a file of the log lies. Raises NacreError where it is not there any more."""
+    path = await reader.blob_path(file.partition(".")[0])
+    if path is None:
+        say = QCoreApplication.translate
+        raise NacreError(say("keptFiles", "This file is not in the data folder any more."))
+    return path
+
+
 async def open_kept(file: str, reader: LogReader) -> None:
     """Opens a file of `file_of`. Raises NacreError where it is not there any more."""
     sha256, _, suffix = file.partition(".")
-    path = await reader.blob_path(sha256)
+    path = await kept_path(file, reader)
     try:
-        copy = await asyncio.to_thread(_copied, path, f"{sha256[:12]}.{suffix}") if path else None
+        copy = await asyncio.to_thread(_copied, path, f"{sha256[:12]}.{suffix}")
     except OSError as error:
         raise NacreError(f"It could not be opened: {error.strerror or error}.") from error
-    if copy is None:
-        say = QCoreApplication.translate
-        raise NacreError(say("keptFiles", "This file is not in the data folder any more."))
     QDesktopServices.openUrl(QUrl.fromLocalFile(str(copy)))
 
 

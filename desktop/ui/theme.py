@@ -44,6 +44,8 @@ class Colours:
     danger: str
     added: str
     removed: str
+    added_word: str
+    removed_word: str
 
 
 LIGHT = Colours(
@@ -65,6 +67,8 @@ LIGHT = Colours(
     danger="#B42318",
     added="#E3F4E6",
     removed="#FBE9E7",
+    added_word="#B9E5C1",
+    removed_word="#F7C9C3",
 )
 
 DARK = Colours(
@@ -86,6 +90,8 @@ DARK = Colours(
     danger="#FF8F80",
     added="#16301F",
     removed="#3A1F1D",
+    added_word="#1F5030",
+    removed_word="#66302B",
 )
 
 
@@ -363,4 +369,6 @@ def _system_colours(palette: QPalette) -> Colours:
         danger=text,
         added=window,
         removed=window,
+        added_word=window,
+        removed_word=window,
     )

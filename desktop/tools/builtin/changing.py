@@ -69,7 +69,7 @@ async def make(act: Act, scene: Scene) -> ToolOutcome:
     """Makes a prepared change; raises ToolFailed where something changed in the meantime."""
     change = cast("Change", act.prepared)
     await write_off_loop(lambda: _make(change, scene))
-    return ToolOutcome(change.done)
+    return ToolOutcome(change.done, diff=act.detail)
 
 
 def _make(change: Change, scene: Scene) -> None:

@@ -196,12 +196,15 @@ def _outcome(drain: Drain, ended: Ended, scene: Scene, prepared: _Prepared) -> T
     failed = ended.exit_code != 0 or ended.timed_out or ended.stopped
     hints = hint(text, network=prepared.network) if failed and prepared.confined else ""
     notes = [note for note in (*_notes(ended, prepared.seconds), hints, drain.spool_note) if note]
+    colours = kept.colours
     if not text.strip():
         text = "[no output]" if not kept.size else "[nothing visible in the output]"
+        colours = ()
     separator = "" if text.endswith("\n") else "\n"
     if notes:
         text = f"{text}{separator}[{' '.join(notes)}]"
-    return ToolOutcome(text, is_error=failed, shell=_facts(ended, kept), full=kept.full)
+    facts = _facts(ended, kept)
+    return ToolOutcome(text, is_error=failed, shell=facts, full=kept.full, colours=colours)
 
 
 def _facts(ended: Ended, kept: Kept) -> Json:

@@ -106,7 +106,9 @@ def _kept(reply: Reply, scene: Scene) -> ToolOutcome:
             notes.append(found.text)
             images.extend(found.images)
     text = "\n".join(part for part in (kept.text, *notes) if part)
-    return ToolOutcome(text, is_error=reply.is_error, full=kept.full, images=images)
+    return ToolOutcome(
+        text, is_error=reply.is_error, full=kept.full, images=images, colours=kept.colours
+    )
 
 
 def _decoded(sent: Sent) -> bytes:

@@ -7,17 +7,15 @@ depends on the row, what stands around it, and whether the person unfolded it.
 import json
 import logging
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Literal, assert_never
+from typing import assert_never
 
-from PySide6.QtCore import Qt
 from PySide6.QtGui import QTextCharFormat, QTextCursor
 
 from desktop.core.chunks import (
     DamagedRow,
     ErrorNote,
-    Json,
     LogChunk,
     Opaque,
     System,
@@ -28,37 +26,34 @@ from desktop.core.chunks import (
 )
 from desktop.core.groups import OpenRow, Row
 from desktop.core.media import entries, is_media
-from desktop.ui.kept_files import file_of
+from desktop.core.printed import Printed
 from desktop.ui.theme import Theme
-from desktop.ui.transcript.acts import subagent_of, words_of
-from desktop.ui.transcript.box import Box, Panel, Space
-from desktop.ui.transcript.diff import Diff, Line, diff_of
+from desktop.ui.transcript.box import Box, Fold, Panel, Space
+from desktop.ui.transcript.card import Cards, head_and_tail, result_pieces, text_pieces
+from desktop.ui.transcript.clock import wall_ms
 from desktop.ui.transcript.lane import lane_of
+from desktop.ui.transcript.output import Look
 from desktop.ui.transcript.phrases import (
-    Call,
     Context,
-    argument_lines,
-    attachment_line,
     call_in,
     error_lines,
-    headline,
     notice,
-    outcome,
     plain_text,
     retracted_line,
     say,
+    taken_back_line,
     thinking_line,
 )
+from desktop.ui.transcript.pictures import Gallery, NoGallery, attached_pieces
 from desktop.ui.transcript.pieces import (
-    GROUND_PROPERTY,
     Document,
     LinePiece,
     Paper,
     Piece,
     TextPiece,
     body_block,
-    code_block,
     ink,
+    muted_piece,
     plain_pieces,
 )
 from desktop.ui.transcript.writing import Renderer
@@ -68,14 +63,10 @@ _LOG = logging.getLogger(__name__)
 
 WHOLE_LIMIT = 65_536
 HEAD_LIMIT = 16_384
-OUTPUT_LINES = 20
-LIVE_LINES = 3
-DIFF_SHOWN = 60
-REASON_LIMIT = 300
+
+NO_PICTURES = NoGallery()
 
 _UNFIT = re.compile("[\\0\ud800-\udfff]")
-
-Fold = Literal["folded", "open", "all"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,6 +76,8 @@ class Maker:
     theme: Theme
     renderer: Renderer
     repaint: Callable[[], None]
+    gallery: Gallery = NO_PICTURES
+    now_ms: Callable[[], int] = wall_ms
 
     def make(self, row: Row, context: Context, fold: Fold) -> Box:
         """The box of a row; a row that can't be drawn becomes plain text, and is logged."""
@@ -104,14 +97,14 @@ class Maker:
         match row.data:
             case Text():
                 if row.role == "user":
-                    return self._user(row, row.data, context)
+                    return self._user(row, row.data, context, fold)
                 if row.id in context.relations.retracted:
                     return self._folding(retracted_line(), row.data.text, fold)
                 return self._answer(row.data, fold)
             case Thinking():
                 return self._thinking(thinking_line(row, context), row.data.text, fold)
             case ToolCall():
-                return self._card(row, context, fold)
+                return self._call(row, context, fold)
             case ToolResult():
                 return self._lone_result(row.data, fold)
             case ErrorNote():
@@ -137,7 +130,7 @@ class Maker:
     def finish(self, box: Box, row: Row) -> None:
         """What a sealed answer has beside its text."""
         if isinstance(row, LogChunk) and isinstance(row.data, Text) and row.data.interrupted:
-            box.pieces.append(self._muted(say("Cut off here")))
+            box.pieces.append(muted_piece(self.theme, say("Cut off here")))
 
     # Kinds
 
@@ -146,7 +139,7 @@ class Maker:
         if opened.type == "thinking":
             return self._thinking(thinking_line(row, context), row.text, fold)
         if opened.type == "tool_call":
-            return self._card(row, context, fold)
+            return self._call(row, context, fold)
         if opened.type == "tool_result":
             return self._lone_result(ToolResult(opened.call_id, opened.name, row.text), fold)
         writer = self.renderer.writer(Paper(self.theme), self.repaint)
@@ -169,10 +162,10 @@ class Maker:
                 words = say("Show all of it, {0}").format(size(len(text)))
                 box.pieces.append(LinePiece(Paper(self.theme, "accent"), words, kind="all"))
         if data.interrupted:
-            box.pieces.append(self._muted(say("Cut off here")))
+            box.pieces.append(muted_piece(self.theme, say("Cut off here")))
         return box
 
-    def _user(self, row: LogChunk, data: Text, context: Context) -> Box:
+    def _user(self, row: LogChunk, data: Text, context: Context, fold: Fold) -> Box:
         gone = row.id in context.relations.retracted
         pad = self.theme.space_16
         paper = Paper(self.theme, "muted" if gone else "text")
@@ -181,24 +174,17 @@ class Maker:
             if gone:
                 _strike(piece)
             pieces.append(piece)
-        pieces.extend(self._attached(one, pad) for one in data.attachments)
+        for one in data.attachments:
+            if isinstance(one.get("text"), str):
+                pieces.extend(text_pieces(self.theme, one, fold, pad))
+            else:
+                pieces.extend(attached_pieces(self.theme, self.gallery, one, pad))
+        if gone:
+            pieces.append(muted_piece(self.theme, taken_back_line(), left=pad))
         pieces.append(Space(self.theme.space_12))
         panel = Panel(0, len(pieces) - 1, fill="user")
         lane = lane_of(self.theme)
         return Box(pieces, [panel], above=lane.gap, below=self.theme.space_16, lane=lane)
-
-    def _attached(self, entry: Json, pad: int) -> Piece:
-        """The line of an attachment; one that opens it where it is a kept file to be looked at."""
-        line, file = cleaned(attachment_line(entry)), file_of(entry)
-        if not file:
-            return self._muted(line, left=pad)
-        words = say("{0} · Open").format(line)
-        accent = Paper(self.theme, "accent")
-        return LinePiece(accent, words, kind="open", value=file, small=True, left=pad, right=pad)
-
-    def _card_pictures(self, call: Call, pad: int) -> list[Piece]:
-        found = entries(call.answer) if call.answer is not None else ()
-        return [self._attached(one, pad) for one in found if is_media(one)]
 
     def _thinking(self, line: str, text: str, fold: Fold) -> Box:
         muted = Paper(self.theme, "muted")
@@ -212,156 +198,22 @@ class Maker:
         box.below = self.theme.space_12
         return box
 
-    def _card(self, row: Row, context: Context, fold: Fold) -> Box:
+    def _call(self, row: Row, context: Context, fold: Fold) -> Box:
         call = call_in(row, context)
         if call is None:
             return self._plain(plain_text(row, context))
-        joined_above, joined_below = _neighbours(row, context)
-        diff = diff_of(call.name, call.arguments)
-        pad = self.theme.space_12
-        pieces: list[Piece] = [self._card_line(call, diff, fold)]
-        if fold == "folded":
-            pieces.extend(self._card_glance(call, pad))
-        else:
-            pieces.extend(self._card_details(call, diff, fold, pad))
-        if subagent_of(row, context):
-            accent = Paper(self.theme, "accent")
-            words = words_of("subagent")
-            inset = pad + self.theme.px(self.theme.measures.icon + self.theme.space_4)
-            pieces.append(LinePiece(accent, words, kind="subagent", small=True, left=inset))
-        pieces.extend(self._card_pictures(call, pad))
-        if len(pieces) > 1:
-            pieces.append(Space(self.theme.space_8))
-        panel = Panel(
-            0,
-            len(pieces) - 1,
-            fill="surface",
-            line="border",
-            top=not joined_above,
-            bottom=not joined_below,
-        )
-        return Box(
-            pieces,
-            [panel],
-            above=0 if joined_above else self.theme.space_8,
-            below=0 if joined_below else self.theme.space_8,
-        )
-
-    def _card_line(self, call: Call, diff: Diff | None, fold: Fold) -> Piece:
-        mark, colour = _MARKS[call.state]
-        trailing = outcome(call)
-        if diff is not None:
-            counts = f"+{diff.added} −{diff.removed}" if diff.removed else f"+{diff.added}"
-            trailing = f"{counts} · {trailing}" if trailing else counts
-        return LinePiece(
-            Paper(self.theme),
-            cleaned(headline(call)),
-            trailing=trailing,
-            mark=mark,
-            mark_ink=colour,
-            folded=fold == "folded",
-            left=self.theme.space_12,
-            right=self.theme.space_12,
-        )
-
-    def _card_glance(self, call: Call, pad: int) -> list[Piece]:
-        """What a folded card shows below its line: live output, or why it failed."""
-        inset = pad + self.theme.px(self.theme.measures.icon + self.theme.space_4)
-        if call.state == "failed" and call.answer is not None:
-            reason = cleaned(call.answer.result.strip())[:REASON_LIMIT]
-            lines = (
-                reason.splitlines()[-LIVE_LINES:]
-                if call.name == "shell"
-                else (reason.splitlines()[:LIVE_LINES])
-            )
-            paper = Paper(self.theme, "danger" if call.name != "shell" else "muted")
-            return list(plain_pieces(paper, "\n".join(lines), mono=True, left=inset, right=pad))
-        if call.state == "running" and call.live is not None and call.live.text.strip():
-            last = cleaned(call.live.text).rstrip("\n").rsplit("\n", LIVE_LINES)[-LIVE_LINES:]
-            text = "\n".join(line[:REASON_LIMIT] for line in last)
-            paper = Paper(self.theme, "muted")
-            return list(plain_pieces(paper, text, mono=True, left=inset, right=pad))
-        return []
-
-    def _card_details(self, call: Call, diff: Diff | None, fold: Fold, pad: int) -> list[Piece]:
-        shown = frozenset({"old", "new", "content"}) if diff is not None else frozenset[str]()
-        pieces: list[Piece] = []
-        arguments = argument_lines(call, without=shown)
-        if arguments:
-            pieces.append(self._arguments(arguments, pad))
-        if diff is not None:
-            pieces.extend(self._diff(diff.lines, fold, pad))
-        output = call.answer.result if call.answer else call.live.text if call.live else ""
-        if output.strip():
-            pieces.append(Space(self.theme.space_8))
-            pieces.extend(self._output(cleaned(output), fold, pad, failed=call.state == "failed"))
-        return pieces
-
-    def _arguments(self, lines: Sequence[tuple[str, str]], pad: int) -> Piece:
-        document = Document(Paper(self.theme), self.theme.mono(), anywhere=True)
-        cursor = QTextCursor(document)
-        label = ink(self.theme.color("muted"), self.theme.font(self.theme.sizes.small))
-        value = ink(self.theme.color("text"), self.theme.mono())
-        for number, (name, text) in enumerate(lines):
-            if number:
-                cursor.insertBlock(code_block(self.theme))
-            else:
-                cursor.setBlockFormat(code_block(self.theme))
-            cursor.insertText(f"{cleaned(name)}  ", label)
-            cursor.insertText(cleaned(text)[:HEAD_LIMIT].replace("\n", "\u2028"), value)
-        return TextPiece(Paper(self.theme), document, left=pad, right=pad, above=0)
-
-    def _output(self, text: str, fold: Fold, pad: int, *, failed: bool) -> list[Piece]:
-        """Head and tail of an output, and a line to open all of it."""
-        del failed
-        lines = text.rstrip("\n").split("\n")
-        paper = Paper(self.theme)
-        if fold == "all" or len(lines) <= 2 * OUTPUT_LINES + 1:
-            return list(plain_pieces(paper, "\n".join(lines), mono=True, left=pad, right=pad))
-        between = len(lines) - 2 * OUTPUT_LINES
-        words = say("{0} lines between · open all").format(f"{between:,}")
-        return [
-            *plain_pieces(paper, "\n".join(lines[:OUTPUT_LINES]), mono=True, left=pad, right=pad),
-            LinePiece(Paper(self.theme, "accent"), words, kind="all", small=True, left=pad),
-            *plain_pieces(paper, "\n".join(lines[-OUTPUT_LINES:]), mono=True, left=pad, right=pad),
-        ]
-
-    def _diff(self, lines: Sequence[Line], fold: Fold, pad: int) -> list[Piece]:
-        """Added and removed lines, by + and − as well as by colour."""
-        hidden = 0 if fold == "all" else max(0, len(lines) - DIFF_SHOWN)
-        document = Document(Paper(self.theme), self.theme.mono(), anywhere=True)
-        cursor = QTextCursor(document)
-        cursor.beginEditBlock()
-        for number, line in enumerate(lines[: len(lines) - hidden]):
-            block = code_block(self.theme)
-            ground = _GROUNDS.get(line.sign)
-            if ground is not None:
-                block.setProperty(GROUND_PROPERTY, ground)
-            if number:
-                cursor.insertBlock(block)
-            else:
-                cursor.setBlockFormat(block)
-            sign = "−" if line.sign == "-" else "⋯" if line.sign == "@" else line.sign
-            colour = _SIGN_INKS.get(line.sign, "muted")
-            cursor.insertText(f"{sign} ", ink(self.theme.color(colour), self.theme.mono()))
-            cursor.insertText(cleaned(line.text)[:2_000], ink(self.theme.color("text")))
-        cursor.endEditBlock()
-        piece = TextPiece(
-            Paper(self.theme), document, left=pad, right=pad, above=self.theme.space_4
-        )
-        piece.has_grounds = True
-        pieces: list[Piece] = [piece]
-        if hidden:
-            words = say("{0} more lines · open all").format(f"{hidden:,}")
-            accent = Paper(self.theme, "accent")
-            pieces.append(LinePiece(accent, words, kind="all", small=True, left=pad))
-        return pieces
+        return Cards(self.theme, self.gallery, self.now_ms).make(call, row, context, fold)
 
     def _lone_result(self, data: ToolResult, fold: Fold) -> Box:
         """A result whose call is not loaded stands for itself."""
         title = say("Result of {0}").format(data.name)
-        box = self._folding(title, data.result, fold, mark="✕" if data.is_error else "")
-        box.pieces.extend(self._attached(one, 0) for one in entries(data) if is_media(one))
+        box = self._folding(title, "", fold, mark="✕" if data.is_error else "")
+        if fold != "folded":
+            look = Look(self.theme, ground="bg", left=self.theme.space_16)
+            box.pieces.extend(result_pieces(data, fold, look))
+        for one in entries(data):
+            if is_media(one):
+                box.pieces.extend(attached_pieces(self.theme, self.gallery, one, 0))
         return box
 
     def _error(self, data: ErrorNote, fold: Fold) -> Box:
@@ -394,7 +246,7 @@ class Maker:
         box = Box(above=self.theme.space_8, below=self.theme.space_8)
         if not text:
             return Box()
-        box.pieces.append(self._muted(text, centred=True))
+        box.pieces.append(muted_piece(self.theme, text, centred=True))
         if data.kind == "compaction" and data.text:
             muted = Paper(self.theme, "muted")
             words = say("Summary")
@@ -414,37 +266,14 @@ class Maker:
             small=True,
         )
         box = Box([line], above=self.theme.space_4, below=self.theme.space_4)
-        if fold != "folded":
-            left = self.theme.space_16
-            box.pieces.extend(self._output(cleaned(body), fold, left, failed=False))
+        if fold != "folded" and body.strip():
+            look = Look(self.theme, ground="bg", left=self.theme.space_16)
+            box.pieces.extend(head_and_tail(Printed(cleaned(body)), fold, look))
         return box
 
     def _plain(self, text: str) -> Box:
         pieces: list[Piece] = list(plain_pieces(Paper(self.theme), cleaned(text)))
         return Box(pieces, above=self.theme.space_8, below=self.theme.space_8)
-
-    def _muted(self, text: str, *, left: int = 0, centred: bool = False) -> Piece:
-        document = Document(Paper(self.theme), self.theme.font(self.theme.sizes.small))
-        cursor = QTextCursor(document)
-        block = body_block(self.theme, below=0)
-        if centred:
-            block.setAlignment(Qt.AlignmentFlag.AlignHCenter)
-        cursor.setBlockFormat(block)
-        font = self.theme.font(self.theme.sizes.small)
-        cursor.insertText(text, ink(self.theme.color("muted"), font))
-        return TextPiece(Paper(self.theme, "muted"), document, left=left, right=left)
-
-
-_MARKS = {
-    "preparing": ("●", "muted"),
-    "waiting": ("!", "warning"),
-    "running": ("●", "accent"),
-    "done": ("✓", "success"),
-    "failed": ("✕", "danger"),
-    "unfinished": ("–", "muted"),
-}
-_GROUNDS = {"+": "added", "-": "removed"}
-_SIGN_INKS = {"+": "success", "-": "danger"}
 
 
 def cleaned(text: str) -> str:
@@ -475,29 +304,6 @@ def _strike(piece: TextPiece) -> None:
     letters = QTextCharFormat()
     letters.setFontStrikeOut(True)
     cursor.mergeCharFormat(letters)
-
-
-def _neighbours(row: Row, context: Context) -> tuple[bool, bool]:
-    """Whether the calls of this row's step stand right above and below it: they share a frame."""
-    before = context.relations.before.get(row.id)
-    after = context.relations.after.get(row.id)
-    return _same_step(before, row), _same_step(row, after)
-
-
-def _same_step(first: Row | None, second: Row | None) -> bool:
-    if first is None or second is None:
-        return False
-    if isinstance(first, DamagedRow) or isinstance(second, DamagedRow):
-        return False
-    if not (_is_call(first) and _is_call(second)):
-        return False
-    return (first.turn_id, first.step) == (second.turn_id, second.step)
-
-
-def _is_call(row: Row) -> bool:
-    if isinstance(row, OpenRow):
-        return row.block.opened.type == "tool_call"
-    return isinstance(row, LogChunk) and isinstance(row.data, ToolCall)
 
 
 def _detail(data: ErrorNote) -> str:

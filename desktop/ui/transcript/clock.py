@@ -1,5 +1,7 @@
 """One tick a frame, and none while nothing is dirty (SPEC A10, U05)."""
 
+import time
+
 from PySide6.QtCore import QObject, Qt, QTimer, Signal
 
 
@@ -27,3 +29,8 @@ class FrameClock(QObject):
     @property
     def running(self) -> bool:
         return self._timer.isActive()
+
+
+def wall_ms() -> int:
+    """Now, in ms UTC: the clock of the rows."""
+    return time.time_ns() // 1_000_000

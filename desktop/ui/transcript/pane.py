@@ -13,12 +13,14 @@ from PySide6.QtWidgets import QVBoxLayout, QWidget
 from desktop.core.protocols import LogReader
 from desktop.feed.hub import Hub
 from desktop.feed.scope import Later, Scope, Start
-from desktop.ui.kept_files import open_kept
+from desktop.ui.kept_files import OUTPUT_SUFFIX, kept_path, open_kept
 from desktop.ui.theme import Theme
 from desktop.ui.transcript.links import offer_link
 from desktop.ui.transcript.model import TranscriptModel
+from desktop.ui.transcript.pictures import KeptGallery
 from desktop.ui.transcript.saving import save_code
 from desktop.ui.transcript.view import TranscriptView, ViewState
+from desktop.ui.transcript.whole.window import OutputWindow
 from desktop.ui.transcript.writing import Renderer
 
 PATIENCE = 0.5  # seconds that a picture may stand still
@@ -51,16 +53,16 @@ class TranscriptPane(QWidget):
         self._reader = reader
         self._hub = hub
         self._start = start
+        self._theme = theme
         self._later = later
         self._model: TranscriptModel | None = None
         self._state: ViewState | None = None
         self.rendered = False
         self.view = TranscriptView(theme, self)
+        self.view.set_gallery(KeptGallery(reader, start, self.view.viewport().update))
         self.view.link_activated.connect(self._offer_link)
         self.view.code_wanted.connect(self._save_code)
-        self.view.open_requested.connect(
-            lambda file: start(open_kept(file, reader), "open a kept file")
-        )
+        self.view.open_requested.connect(self._open)
         self.view.painted_rows.connect(self.painted_rows)
         self.view.wished.connect(self.wished)
         self.view.way_wanted.connect(self.way_wanted)
@@ -125,6 +127,7 @@ class TranscriptPane(QWidget):
         self.view.follow()
 
     def set_theme(self, theme: Theme) -> None:
+        self._theme = theme
         self.view.set_theme(theme)
 
     def set_zoom(self, percent: int) -> None:
@@ -137,6 +140,18 @@ class TranscriptPane(QWidget):
         """Text is rendered from now on; `rendered` says that it is."""
         self.rendered = True
         self.view.set_renderer(renderer)
+
+    def _open(self, file: str) -> None:
+        self._start(self._show_file(file), "open a kept file")
+
+    async def _show_file(self, file: str) -> None:
+        """An output in a window of its own, anything else in the system's viewer."""
+        if file.endswith(OUTPUT_SUFFIX):
+            path = await kept_path(file, self._reader)
+            title = self.tr("Output")
+            OutputWindow(path, title, self._theme, self._start, self.window()).show()
+        else:
+            await open_kept(file, self._reader)
 
     def _offer_link(self, address: str) -> None:
         offer_link(self, address, QCursor.pos())

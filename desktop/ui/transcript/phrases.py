@@ -4,9 +4,9 @@ Pure functions over rows and their relations; the only Qt here is translation.
 """
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any, Literal, assert_never
+from typing import Any, Literal, assert_never, cast
 
 from PySide6.QtCore import QCoreApplication
 
@@ -25,6 +25,7 @@ from desktop.core.chunks import (
 from desktop.core.groups import OpenRow, Relations, Row, takes_space
 from desktop.core.media import entries, is_media, media_of
 from desktop.core.status import TabStatus
+from desktop.ui.kept_files import OUTPUT_SUFFIX
 from desktop.ui.visible import visible
 from desktop.ui.words import seconds, size
 
@@ -51,7 +52,7 @@ def say(text: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """A call as a card shows it, streaming or sealed."""
+    """A call as a card shows it, streaming or sealed; `started` is when its tool began, ms UTC."""
 
     call_id: str
     name: str
@@ -59,6 +60,7 @@ class Call:
     state: CallState
     result: LogChunk | None = None
     live: OpenRow | None = None
+    started: int | None = None
 
     @property
     def answer(self) -> ToolResult | None:
@@ -85,6 +87,7 @@ def call_in(row: Row, context: Context) -> Call | None:
         _state(row, data.call_id, result, context.status),
         result,
         known.live.get(data.call_id),
+        known.started.get(data.call_id),
     )
 
 
@@ -148,7 +151,10 @@ def headline(call: Call) -> str:
     known = _VERBS.get(call.name)
     active = call.state in ("preparing", "waiting", "running")
     if known is None:
-        return say("Using {0}" if active else "Used {0}").format(call.name)
+        tool, server = _tool_and_server(call.name)
+        if server:
+            return say("Using {0} of {1}" if active else "Used {0} of {1}").format(tool, server)
+        return say("Using {0}" if active else "Used {0}").format(tool)
     which, done, doing, failed = known
     thing = visible(which(call.arguments))
     if call.name == "list_dir" and thing == ".":
@@ -158,6 +164,13 @@ def headline(call: Call) -> str:
         return say(bare[1] if active else bare[0])
     sentence = doing if active else failed if call.state == "failed" else done
     return say(sentence).format(thing)
+
+
+def _tool_and_server(name: str) -> tuple[str, str]:
+    """`mcp__files__look` is `look` of `files`; any other name is its own, of nobody."""
+    start, _, rest = name.partition("__")
+    server, _, tool = rest.partition("__")
+    return (tool, server) if start == "mcp" and server and tool else (name, "")
 
 
 def outcome(call: Call) -> str:
@@ -260,6 +273,11 @@ def error_lines(data: ErrorNote) -> list[str]:
     return [data.message, *(one for one in more if isinstance(one, str) and one)]
 
 
+def taken_back_line() -> str:
+    """What a prompt says that another took the place of."""
+    return say("Taken back: the model is not shown this any more")
+
+
 def retracted_line() -> str:
     """What stands for a piece of an answer that was asked for again."""
     return say("The beginning of an answer that was asked for again")
@@ -291,6 +309,18 @@ def attachment_line(attachment: Json) -> str:
         return " · ".join(part for part in (name, measures or pages, size(media.size)) if part)
     length = attachment.get("size")
     return f"{name}, {size(length)}" if isinstance(length, int) else name
+
+
+def size_of_whole(answer: ToolResult) -> tuple[str, int]:
+    """The kept file that holds all of an output, and its size; "" where the result is all of it."""
+    full = answer.extra.get("full")
+    if not isinstance(full, Mapping):
+        return "", 0
+    found = cast("Mapping[str, object]", full)
+    sha256, length = found.get("sha256"), found.get("size")
+    if not isinstance(sha256, str) or not isinstance(length, int) or not sha256.isalnum():
+        return "", 0
+    return f"{sha256}{OUTPUT_SUFFIX}", length
 
 
 def shown_lines(data: Text | ToolResult) -> list[str]:
@@ -346,6 +376,8 @@ def accessible_text(row: Row, context: Context) -> str:
         return ""
     if len(text) > SPOKEN_LIMIT:
         text = text[:SPOKEN_LIMIT] + "…"
+    if isinstance(row, LogChunk) and row.role == "user" and row.id in context.relations.retracted:
+        text = f"{taken_back_line()}. {text}"
     return f"{_speaker(row)}: {text}"
 
 

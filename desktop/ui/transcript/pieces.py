@@ -4,7 +4,7 @@ A piece is laid out once for a width and painted from then on. Text of a piece l
 `QTextDocument` that never loads anything: what a model writes may name files and addresses.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -276,6 +276,7 @@ class LinePiece(Piece):
         text: str,
         *,
         trailing: str = "",
+        ticking: Callable[[], str] | None = None,
         mark: str = "",
         mark_ink: str = "muted",
         folded: bool | None = None,
@@ -290,6 +291,8 @@ class LinePiece(Piece):
         self._paper = paper
         self._text = text
         self._trailing = trailing
+        # What trails it now, where that changes with the time alone.
+        self.ticking = ticking
         self._mark = mark
         self._mark_ink = mark_ink
         self._folded = folded
@@ -297,6 +300,11 @@ class LinePiece(Piece):
         self._small = small
         sizes = paper.theme.sizes
         self._font = paper.theme.font(sizes.small if small else sizes.body, bold=bold)
+
+    @property
+    def offer(self) -> tuple[str, Hit]:
+        """Its words, and what a click on it does."""
+        return self._text, self._hit
 
     def lay_out(self, width: int) -> None:
         self.width = width
@@ -324,7 +332,8 @@ class LinePiece(Piece):
             right -= step
         painter.setFont(self._font)
         small = theme.font(theme.sizes.small)
-        trailing = QFontMetricsF(small).horizontalAdvance(self._trailing) if self._trailing else 0
+        ending = self.ticking() if self.ticking is not None else self._trailing
+        trailing = QFontMetricsF(small).horizontalAdvance(ending) if ending else 0
         room = right - x - (trailing + theme.space_12 if trailing else 0)
         text = metrics.elidedText(self._text, Qt.TextElideMode.ElideMiddle, max(room, 0))
         painter.setPen(self._paper.colour)
@@ -333,7 +342,7 @@ class LinePiece(Piece):
             painter.setFont(small)
             painter.setPen(theme.color("muted"))
             area = QRectF(right - trailing - 1, 0, trailing + 1, self.height)
-            painter.drawText(area, middle, self._trailing)
+            painter.drawText(area, middle, ending)
 
     def _paint_mark(self, painter: QPainter, x: float) -> None:
         theme = self._paper.theme
@@ -397,6 +406,19 @@ def paint_chevron(painter: QPainter, at: QPointF, theme: Theme, *, down: bool) -
     painter.setPen(QPen(theme.color("muted"), 1.5))
     painter.drawPolyline([at + point - QPointF(arm, 0) for point in points])
     painter.restore()
+
+
+def muted_piece(theme: Theme, text: str, *, left: int = 0, centred: bool = False) -> TextPiece:
+    """A small remark."""
+    font = theme.font(theme.sizes.small)
+    document = Document(Paper(theme), font)
+    cursor = QTextCursor(document)
+    block = body_block(theme, below=0)
+    if centred:
+        block.setAlignment(Qt.AlignmentFlag.AlignHCenter)
+    cursor.setBlockFormat(block)
+    cursor.insertText(text, ink(theme.color("muted"), font))
+    return TextPiece(Paper(theme, "muted"), document, left=left, right=left)
 
 
 PLAIN_LIMIT = 16_384

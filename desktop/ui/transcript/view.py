@@ -6,7 +6,7 @@ scroll bar and the button to the end.
 """
 
 import logging
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 
 from PySide6.QtCore import (
@@ -38,13 +38,14 @@ from PySide6.QtGui import (
 )
 from PySide6.QtWidgets import QAbstractItemView, QFrame, QListView, QToolTip, QWidget
 
+from desktop.core.groups import Row
 from desktop.core.records import Branch
 from desktop.ui.theme import Theme
 from desktop.ui.transcript.acts import Act, Point, answer_text, is_answer, is_prompt
 from desktop.ui.transcript.anchor import Layout
 from desktop.ui.transcript.bar import RowBar
 from desktop.ui.transcript.box import Box
-from desktop.ui.transcript.boxes import Fold, Maker
+from desktop.ui.transcript.boxes import NO_PICTURES, Fold, Maker
 from desktop.ui.transcript.clock import FrameClock
 from desktop.ui.transcript.code_piece import Code, CodePiece
 from desktop.ui.transcript.finds import Finds
@@ -53,11 +54,14 @@ from desktop.ui.transcript.model import TranscriptModel
 from desktop.ui.transcript.overlay import Overlay, Wish, acts_of, overlay_style, ways_of, wish_of
 from desktop.ui.transcript.page import Listener, Page
 from desktop.ui.transcript.parting import point_near, state_at, wish_near
+from desktop.ui.transcript.parts import Offer, part_offers
 from desktop.ui.transcript.phrases import plain_text
+from desktop.ui.transcript.pictures import Gallery
 from desktop.ui.transcript.pieces import Hit
 from desktop.ui.transcript.pointer import Pointer, Strokes, slide_at, tip_at
 from desktop.ui.transcript.position import ViewState
 from desktop.ui.transcript.row_menu import RowMenu
+from desktop.ui.transcript.ticking import Ticker
 from desktop.ui.transcript.to_end import ToEnd, to_end_style
 from desktop.ui.transcript.writing import PlainRenderer, Renderer
 
@@ -100,8 +104,10 @@ class TranscriptView(QListView):
         self._zoom = 1.0
         self._theme = theme
         self._thinking_open = False
-        self._maker = Maker(theme, PlainRenderer(), self.viewport().update)
+        self._gallery: Gallery = NO_PICTURES
+        self._maker = self._maker_with(PlainRenderer())
         self._page: Page | None = None
+        self._ticker = Ticker(self.viewport())
         self._finds = Finds()
         self._current = ""
         self._strokes = Strokes()
@@ -146,6 +152,7 @@ class TranscriptView(QListView):
             page.position.begin()
         else:
             self._overlay.lay_out(None, "")
+            self._ticker.look(None)
 
     def _page_of(self, model: TranscriptModel, state: ViewState | None) -> Page:
         return Page(
@@ -181,10 +188,18 @@ class TranscriptView(QListView):
 
     def set_renderer(self, renderer: Renderer) -> None:
         """Markdown and colours from now on; what is on the screen is drawn again."""
-        self._maker = Maker(self._theme, renderer, self.viewport().update)
+        self._maker = self._maker_with(renderer)
         if self._page is not None:
             self._page.dress(self._maker)
         self.viewport().update()
+
+    def set_gallery(self, gallery: Gallery) -> None:
+        """Pictures come from here, for the rows that are shown next."""
+        self._gallery = gallery
+        self._maker = self._maker_with(self._maker.renderer)
+
+    def _maker_with(self, renderer: Renderer) -> Maker:
+        return Maker(self._theme, renderer, self.viewport().update, self._gallery)
 
     @property
     def following(self) -> bool:
@@ -330,6 +345,7 @@ class TranscriptView(QListView):
             self._bar.show(self._page.position.extent())
         self._overlay.lay_out(self._page, self._ringed())
         self._show_to_end()
+        self._ticker.look(self._page)
         self.viewport().update()
 
     def _ringed(self) -> str:
@@ -573,22 +589,25 @@ class TranscriptView(QListView):
             copy_marked=self.copy,
             copy_part=(lambda: QGuiApplication.clipboard().setText(text)) if text else None,
             select_all=self.selectAll,
-            code=self._code_acts(page, row.id, code) if row is not None and code else (),
+            code=self._code_acts(page, row, code) if row is not None else (),
             is_written=page.shelf.is_written(row.id) if row and is_answer(row) else None,
             toggle_written=lambda: row is not None and self.toggle_written(row.id),
         )
 
-    def _code_acts(
-        self, page: Page, id_: str, code: Code
-    ) -> tuple[tuple[str, Callable[[], object]], ...]:
+    def _code_acts(self, page: Page, row: Row, code: Code | None) -> tuple[Offer, ...]:
+        """Of the code under the mouse, and of the parts of the row."""
+        offers = part_offers(page, row, self.open_requested.emit)
+        if code is None:
+            return offers
         wrap = self.tr("Don't wrap the code") if code.wrapped else self.tr("Wrap the code")
         return (
             (self.tr("Copy the code"), lambda: QGuiApplication.clipboard().setText(code.text)),
             (
                 self.tr("Save the code…"),
-                lambda: self._act_on_code(page, id_, code, wrap=False),
+                lambda: self._act_on_code(page, row.id, code, wrap=False),
             ),
-            (wrap, lambda: self._act_on_code(page, id_, code, wrap=True)),
+            (wrap, lambda: self._act_on_code(page, row.id, code, wrap=True)),
+            *offers,
         )
 
     def _wish(self, wish: Wish) -> None:

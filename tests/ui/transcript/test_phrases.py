@@ -81,6 +81,8 @@ def done(name: str, text: str = "", **more: object) -> ToolResult:
             "Could not read no.txt | failed",
         ),
         ("other", {}, done("other"), "Used other | "),
+        ("mcp__files__a__b", {}, done("mcp__files__a__b"), "Used a__b of files | "),
+        ("mcp____x", {}, done("mcp____x"), "Used mcp____x | "),
         ("read_file", {"path": 7}, done("read_file"), "Read a file | 0 lines"),
         ("shell", {"command": "x"}, None, "Ran `x` | no result"),
     ],
@@ -132,6 +134,15 @@ def test_what_is_spoken_is_cut_at_a_length_one_can_listen_to() -> None:
     assert len(spoken) < 2_100
 
 
+def test_s13_a_prompt_that_was_taken_back_says_so() -> None:
+    rows = [
+        row(1, Text("first"), role="user"),
+        row(2, System("retracted", "", {"chunkIds": ["c1"]})),
+    ]
+    spoken = accessible_text(rows[0], Context(relations(rows), IDLE))
+    assert spoken == "You: Taken back: the model is not shown this any more. first"
+
+
 def test_an_edit_is_shown_as_a_diff() -> None:
     diff = diff_of("edit_file", {"path": "a", "old": "a\nb\nc", "new": "a\nB\nc"})
     assert diff is not None
@@ -143,5 +154,5 @@ def test_an_edit_is_shown_as_a_diff() -> None:
 
 def test_a_diff_that_would_take_long_falls_back_to_out_and_in() -> None:
     """U39"""
-    diff = changes("a\n" * 5_000, "b\n" * 5_000)
-    assert (diff.added, diff.removed) == (5_000, 5_000)
+    diff = changes("a\n" * 2_000, "b\n" * 2_000)
+    assert (diff.added, diff.removed, len(diff.lines)) == (2_000, 2_000, 4_000)

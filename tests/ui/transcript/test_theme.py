@@ -28,6 +28,8 @@ def contrast(one: str, other: str) -> float:
 def test_text_can_be_read_on_every_surface(colours: Colours) -> None:
     for surface in SURFACES:
         assert contrast(colours.text, getattr(colours, surface)) >= 10
+    for word in ("added_word", "removed_word"):
+        assert contrast(colours.text, getattr(colours, word)) >= 7
     assert contrast(colours.on_selection, colours.selection) >= 4.4
     assert contrast(colours.on_accent, colours.accent) >= 4.4
     for token in ("muted", "accent", "link", "success", "warning", "danger"):

@@ -6,9 +6,11 @@ from pathlib import Path
 import pytest
 
 from desktop.core.chunks import Json, ToolCall
+from desktop.core.colouring import Style
 from desktop.core.conversation import is_started_mark, started_calls
 from desktop.core.errors import ToolFailed
 from desktop.core.permissions import Answer
+from desktop.core.printed import Span
 from desktop.core.reducer import Opened
 from desktop.core.tools import ToolOutcome
 from tests.fakes.models import Gate, ScriptedModel, call, calls, says
@@ -236,6 +238,23 @@ async def test_U06_a_long_result_is_kept_as_a_file(tmp_path: Path) -> None:
     assert found.extra["full"]["size"] == 100_000
     assert len(found.extra["full"]["sha256"]) == 64
     assert not full.exists()
+
+
+@played
+@pytest.mark.parametrize(("diff", "kept"), [("--- a\n+++ a\n", True), ("x" * 65_537, False)])
+async def test_what_a_person_sees_beside_a_result_goes_into_its_row(
+    tmp_path: Path, diff: str, kept: bool
+) -> None:
+    """The text of the model is the text alone; a change too long to be kept is left out."""
+    colours = [Span(0, 3, Style(fore=1))]
+    tool = ScriptedTool("look", answer=lambda _: ToolOutcome("red", colours=colours, diff=diff))
+    stage = Stage(tmp_path, ScriptedModel([calls(call("c1", "look")), says("K")]), [tool])
+    await stage.tab()
+    await stage.run("Look")
+    found = results(stage.rows)["c1"]
+    assert found.result == "red"
+    expected = {"colours": [[0, 3, "38;5;1"]], **({"diff": diff} if kept else {})}
+    assert found.extra == expected
 
 
 @played

@@ -352,6 +352,17 @@ def test_litter_in_the_output_is_cleaned_and_the_raw_bytes_are_kept(use: Use, sh
     assert "20000␀\ufffd\nend\n" in outcome.text
 
 
+def test_colours_are_told_apart_from_the_text_also_where_the_middle_is_left_out(
+    use: Use, shell: Shell
+) -> None:
+    many = "for i in $(seq 20000); do echo plain $i; done"
+    red = r"printf '\033[31mred %s\033[0m\n'"
+    outcome = use(shell, command=f"{red} first; {many}; {red} last")
+    assert "left out" in outcome.text
+    coloured = [outcome.text[one.start : one.start + one.length] for one in outcome.colours]
+    assert coloured == ["red first", "red last"]
+
+
 def test_live_output_comes_at_most_twenty_times_a_second(scene: Scene, shell: Shell) -> None:
     reports: list[str] = []
     started = time.monotonic()

@@ -38,6 +38,12 @@ def test_preparing_touches_nothing_and_shows_the_new_file(
     assert (act.kind, act.outside, act.offer) == ("write", False, "inside")
 
 
+def test_the_result_brings_the_change_that_was_shown(use: Run, workspace: Path) -> None:
+    (workspace / "a").write_text("one\ntwo\n")
+    outcome = use(WriteFile(), path="a", content="one\n2\n")
+    assert outcome.diff == "--- a\n+++ a\n@@ -1,2 +1,2 @@\n one\n-two\n+2\n"
+
+
 @pytest.mark.skipif(os.name != "posix", reason="modes")
 def test_overwriting_keeps_the_mode(use: Run, workspace: Path) -> None:
     (workspace / "run.sh").write_text("old")
