@@ -35,9 +35,10 @@ QUERY_CAP = 8_000
 WORDS_CAP = 64
 # A shorter prefix would gather a large part of the index at each letter typed.
 PREFIX_LETTERS = 3
-# Rows that one page reads at most, of those that the index names or without it; so many of 1 KiB
-# take some 15 ms.
+# Rows that one look without the index reads at most; so many of 1 KiB take some 15 ms.
 SLICE = 4_000
+# Rows that the index names, of which one page asks whether the filter takes them; as long.
+NAMED = 2_000
 # The newest rows that a prefix is tried on first, and how much text of them.
 NEWEST_ROWS = 200
 NEWEST_LETTERS = 256 * 1024
@@ -200,7 +201,7 @@ def _ends_in_prefix(word: str, text: str) -> bool:
 def _by_index(
     connection: Connection, match: str, limit: int, place: SearchPlace | None, only: Conditions
 ) -> SearchPage:
-    """Of the rows that the index names, at most SLICE are asked whether the filter takes them."""
+    """Of the rows that the index names, at most NAMED are asked whether the filter takes them."""
     before = place.ordinal if place else _NO_END
     values = (*only.values, _OPEN, _CLOSE, match, before)
     found: list[tuple[int, bytes]] = []
@@ -209,7 +210,7 @@ def _by_index(
         for looked, (ordinal, snippet) in enumerate(rows, 1):
             if snippet is not None:
                 found.append((ordinal, snippet))
-            if is_cut := len(found) > limit or looked == SLICE:
+            if is_cut := len(found) > limit or looked == NAMED:
                 break
     hits = tuple(_of_index(connection, only, *one) for one in found[:limit])
     if len(found) > limit:

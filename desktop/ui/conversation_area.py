@@ -99,6 +99,11 @@ class ConversationArea(QWidget):
         return self._pages.get(self._current)
 
     @property
+    def in_view(self) -> QWidget:
+        """What fills the place of a conversation."""
+        return self._stack.currentWidget()
+
+    @property
     def composer(self) -> Composer | None:
         """The composer in view."""
         if self._stack.currentWidget() is self.new_page:

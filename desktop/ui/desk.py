@@ -10,12 +10,14 @@ from typing import Any
 from PySide6.QtCore import QObject, Signal
 from PySide6.QtWidgets import QInputDialog, QWidget
 
-from desktop.core.records import CatalogueView, Tab
+from desktop.core.records import CatalogueView, SearchHit, Tab
 from desktop.ui import asking, attaching, compacting
 from desktop.ui.composer import Composer
 from desktop.ui.conversation_area import ConversationArea
 from desktop.ui.doors import Doors
 from desktop.ui.putting_away import PuttingAway
+from desktop.ui.search_rows import found_texts
+from desktop.ui.searching import Searching
 from desktop.ui.tasks import Tasks
 from desktop.ui.theme import Theme
 from desktop.ui.transcript.position import ViewState
@@ -52,6 +54,9 @@ class Desk(QObject):
         self.putting_away = PuttingAway(doors, area=area, tasks=tasks, theme=theme, window=window)
         self.putting_away.look_wanted.connect(self.open_tab)
         self.loaded.connect(self.putting_away.show)
+        self.searching = Searching(doors.search, area=area, tasks=tasks, theme=theme)
+        self.searching.open_wanted.connect(self.open_hit)
+        self.loaded.connect(self.searching.show)
         self._held = 0
         area.moved.connect(self._move_to)
         area.forked.connect(self._show_fork)
@@ -193,6 +198,20 @@ class Desk(QObject):
                 self._archived_open.add(tab_id)
             await self._load()
         self._area.show_tab(tab_id)
+
+    def open_hit(self, hit: SearchHit) -> None:
+        """To what was found; what is in the bin is shown there, for it must come back first."""
+        if hit.shelf == "bin":
+            self.putting_away.show_page("bin", hit.tab_id)
+        else:
+            self._tasks.start(self._open_hit(hit), "open what was found")
+
+    async def _open_hit(self, hit: SearchHit) -> None:
+        await self._open_tab(hit.tab_id)
+        page = self._area.current
+        if page is not None and page.tab_id == hit.tab_id:
+            page.finding.show_hit(hit.seq, found_texts(hit))
+            page.pane.view.setFocus()
 
     def close_tab(self, tab_id: str) -> None:
         """Hides it from the strip; the conversation and its turn go on (SPEC P06)."""

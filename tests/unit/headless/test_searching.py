@@ -147,6 +147,7 @@ def test_u40_a_page_costs_no_more_however_few_rows_a_filter_takes(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The index names thousands, the filter takes two: the pages between are empty and go on."""
+    monkeypatch.setattr(search, "NAMED", 5)
     monkeypatch.setattr(search, "SLICE", 5)
     with open_log(tmp_path) as log:
         workspace = run(log.catalogue.open_workspace(tmp_path))
@@ -167,7 +168,7 @@ def test_u40_a_page_costs_no_more_however_few_rows_a_filter_takes(
 def test_u40_rows_of_a_conversation_in_the_bin_hold_no_page_up(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(search, "SLICE", 5)
+    monkeypatch.setattr(search, "NAMED", 5)
     with open_log(tmp_path) as log:
         workspace = run(log.catalogue.open_workspace(tmp_path))
         tabs = [run(log.catalogue.create_tab(workspace.id)).id for _ in range(2)]
