@@ -37,8 +37,9 @@ WORDS_CAP = 64
 PREFIX_LETTERS = 3
 # Rows that one look without the index reads at most; so many of 1 KiB take some 15 ms.
 SLICE = 4_000
-# Rows that the index names, of which one page asks whether the filter takes them; as long.
-NAMED = 2_000
+# Rows that the index names, of which one page asks whether the filter takes them. What they cost is
+# little beside what the index takes to name the first one, where what was typed is a prefix.
+NAMED = 10_000
 # The newest rows that a prefix is tried on first, and how much text of them.
 NEWEST_ROWS = 200
 NEWEST_LETTERS = 256 * 1024

@@ -16,6 +16,7 @@ from tests.bench._corpus import COMMON, PREFIX, RARE, Corpus, corpus, open_log
 FIRST = 20
 ROUNDS = 15
 GOAL_MS = 20
+FILTERED_MS = 200  # SPEC U40; where a filter takes nothing, all hits of a prefix are gathered
 TYPED = {"rare": RARE, "common": COMMON, "prefix": PREFIX, "look": "ebrafis"}
 # Nothing of the corpus is the person's: what a page costs that a filter leaves empty.
 NONE = SearchFilter(role="user")
@@ -30,13 +31,15 @@ async def _measure(made: Corpus) -> list[Figure]:
     try:
         return [
             *[figure for name, text in TYPED.items() for figure in await _find(log, name, text)],
-            *await _find(log, "filtered", COMMON, NONE),
+            *await _find(log, "filtered", COMMON, NONE, goal=FILTERED_MS),
         ]
     finally:
         await log.close()
 
 
-async def _find(log: Log, name: str, text: str, only: SearchFilter = EVERYTHING) -> list[Figure]:
+async def _find(
+    log: Log, name: str, text: str, only: SearchFilter = EVERYTHING, *, goal: int = GOAL_MS
+) -> list[Figure]:
     """Processor time of all threads, and time on the clock, which a busy machine stretches."""
     work: list[float] = []
     wall: list[float] = []
@@ -47,6 +50,6 @@ async def _find(log: Log, name: str, text: str, only: SearchFilter = EVERYTHING)
         work.append(time.process_time() - cpu)
         assert page.hits or page.next
     return [
-        Figure(f"search.{name}.work", median(work) * 1_000, "ms", GOAL_MS),
-        Figure(f"search.{name}.p50", median(wall) * 1_000, "ms", GOAL_MS),
+        Figure(f"search.{name}.work", median(work) * 1_000, "ms", goal),
+        Figure(f"search.{name}.p50", median(wall) * 1_000, "ms", goal),
     ]

@@ -48,6 +48,7 @@ SAMPLES = {
     "note in a list": "- a[^1]\n\n  [^1]: inside\n\nb[^1]\n",
     "marks at the end": "```\na\n``",
     "fence ends text": "```py\na\n```",
+    "formulas": "so $a_b * c_d * e$, \\(x^2\\)\n$$\na\n=\n- b\n$$\nand\n\n\\[ y = 1\n\n+ 2\n",
     "odd spaces": "a\x0bb\x85c\u2028d\n\ne",
 }
 
@@ -376,6 +377,57 @@ CURRENCY = [
 def test_sums_of_money_are_text(paper: Paper, text: str) -> None:
     """U39"""
     assert texts(written(paper, text).pieces) == [text]
+
+
+@pytest.mark.parametrize("text", CURRENCY)
+def test_sums_of_money_have_the_letters_of_words(paper: Paper, text: str) -> None:
+    """U39: with one exception, which is a formula."""
+    assert formulas(paper, text) == (["$a_b$"] if "$a_b$" in text else [])
+
+
+FORMULAS = {
+    "so $a_b * c_d * e$ holds": ["$a_b * c_d * e$"],
+    "with $n$, $2x$ and $f(x, y)$": ["$n$", "$2x$", "$f(x, y)$"],
+    r"by \(x^2\), \[\frac{a}{b}\] and $$ \sin t $$": [
+        r"\(x^2\)",
+        r"\[\frac{a}{b}\]",
+        r"$$ \sin t $$",
+    ],
+    "**$a < b$** and $a + b = c$.": ["$a < b$", "$a + b = c$"],
+    "$$\na_1\n- b\n# c\n=\nd\n$$\nafter": ["$$\u2028a_1\u2028- b\u2028# c\u2028=\u2028d\u2028$$"],
+    "text\n\\[ x = 1\n+ 2 \\]\nafter": ["\\[ x = 1\u2028+ 2 \\]"],
+    "$$\nx = 1\n\n# A heading": ["$$\u2028x = 1"],
+    "> $$\n> x = 1\n> $$": ["$$\u2028x = 1\u2028$$"],
+    "- $$\n  x = 1\n  $$\n- b": ["$$\u2028x = 1\u2028$$"],
+    "`$x$` and \\$x$ and $x $ and x$y$z and $HOME/a_b:$PATH": [],
+    "```\n$$\nx\n$$\n```": [],
+    r"\(see below\) \[1\]": [],
+}
+
+
+@pytest.mark.parametrize("text", FORMULAS)
+def test_formulas_stand_as_written_in_letters_of_their_own(paper: Paper, text: str) -> None:
+    """U39: no mark in them is read as Markdown, no letter is lost, and they stream to the same."""
+    assert formulas(paper, text) == FORMULAS[text]
+    assert likeness(streamed(paper, text, [1]).pieces) == whole(paper, text)
+
+
+def formulas(paper: Paper, text: str) -> list[str]:
+    """What has the letters of mathematics."""
+    family = paper.theme.math().family()
+    return [
+        run[0]
+        for line in whole(paper, text)
+        for run in line[-1]
+        if family in run and not line[0].startswith("code")
+    ]
+
+
+def test_a_drawing_in_words_is_shown_as_its_source(paper: Paper) -> None:
+    """U39: mermaid and TeX fences are code, with their language."""
+    pieces = written(paper, "```mermaid\ngraph TD; A-->B\n```\n").pieces
+    (code,) = [one for one in pieces if isinstance(one, CodePiece)]
+    assert (code.code.language, code.code.text) == ("mermaid", "graph TD; A-->B\n")
 
 
 @pytest.mark.skipif(not SHARED.exists(), reason="the strings are not here")
