@@ -101,7 +101,7 @@ class ConversationArea(QWidget):
     @property
     def in_view(self) -> QWidget:
         """What fills the place of a conversation."""
-        return self._stack.currentWidget()
+        return self._stack.currentWidget() or self.new_page
 
     @property
     def composer(self) -> Composer | None:

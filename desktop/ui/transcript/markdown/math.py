@@ -28,8 +28,8 @@ _PLAIN = re.compile(r"-?\d*[A-Za-z\u0370-\u03ff]\d?'*(\([^()]*\))?|\([^()]*,[^()
 def math_plugin(parser: MarkdownIt) -> None:
     """Teaches a parser to find mathematics."""
     parser.inline.ruler.before("escape", "math_inline", _inline)
-    around = {"alt": ["paragraph", "reference", "blockquote", "list"]}
-    parser.block.ruler.before("fence", "math_block", _block, around)
+    ends = ["paragraph", "reference", "blockquote", "list"]
+    parser.block.ruler.before("fence", "math_block", _block, {"alt": ends})
 
 
 def is_math_like(text: str) -> bool:

@@ -21,7 +21,7 @@ from desktop.ui.transcript.markdown.letters import (
     write_letters,
 )
 from desktop.ui.transcript.markdown.lists import DEEPEST, Lists
-from desktop.ui.transcript.markdown.tables import table_piece, tiny
+from desktop.ui.transcript.markdown.tables import table_pieces, tiny
 from desktop.ui.transcript.pieces import (
     GROUND_PROPERTY,
     QUOTE_PROPERTY,
@@ -74,8 +74,8 @@ class _Prose:
             token = tokens[place]
             if token.type == "table_open":
                 end = _closing(tokens, place)
-                table = table_piece(self._paper, tokens[place : end + 1], self._indent)
-                self._stand_apart([table])
+                table = table_pieces(self._paper, tokens[place : end + 1], self._indent)
+                self._stand_apart(table)
                 place = end
             elif token.type in ("fence", "code_block"):
                 language = language_of(token.info)
