@@ -150,7 +150,9 @@ class TablePiece(WidePiece):
             self._lay_out_first(room)
         else:
             self._set_widths(self._grid.widths)
-            self._document.setTextWidth(UNBOUND)
+            # Qt lays out again even for the same width.
+            if self._document.textWidth() != UNBOUND:
+                self._document.setTextWidth(UNBOUND)
         size = self._document.size()
         if self._first:
             self.slide.fit(room, max(room, math.ceil(size.width())))
