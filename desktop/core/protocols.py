@@ -8,10 +8,11 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Literal, Protocol
 
-from desktop.core.chunks import Json, NewChunk, Role, Stamp, Type
+from desktop.core.chunks import Json, NewChunk, Stamp
 from desktop.core.conversation import LoadedSession
 from desktop.core.permissions import Answer, PermissionMode, Rule
 from desktop.core.records import (
+    EVERYTHING,
     Branch,
     CatalogueView,
     Draft,
@@ -20,6 +21,7 @@ from desktop.core.records import (
     Project,
     Receipt,
     RequestRecord,
+    SearchFilter,
     SearchPage,
     SearchPlace,
     Snapshot,
@@ -116,13 +118,12 @@ class Search(Protocol):
         *,
         limit: int,
         place: SearchPlace | None = None,
-        workspace_id: int | None = None,
-        role: Role | None = None,
-        type_: Type | None = None,
+        only: SearchFilter = EVERYTHING,
     ) -> SearchPage:
-        """The newest hits older than `place`; conversations in the bin are left out.
+        """The newest hits older than `place`; without `in_bin` those in the bin are left out.
 
-        Cancelling it stops the search.
+        What one page costs is bounded, however few rows the filter takes: a page may be empty and
+        still not be the last. Cancelling it stops the search.
         """
         ...
 

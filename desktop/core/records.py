@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from desktop.core.chunks import DamagedRow, Json, LogChunk, Role, Type
+from desktop.core.chunks import DamagedRow, Json, LogChunk, Role, ToolCall, ToolResult, Type
 from desktop.core.permissions import PermissionMode
 from desktop.core.sources import Message
 from desktop.core.turns import Turn
@@ -58,6 +58,16 @@ class Tab:
     forked_from: str | None = None
     forked_at_seq: int | None = None
     trashed_at: int | None = None
+
+    @property
+    def shelf(self) -> "Shelf":
+        """Where it was put away."""
+        if self.trashed_at is not None:
+            return "bin"
+        return "" if self.archived_at is None else "archived"
+
+
+Shelf = Literal["", "archived", "bin"]
 
 
 def family(tabs: Sequence[Tab], tab_id: str) -> tuple[str, ...]:
@@ -258,8 +268,44 @@ class SearchPlace:
 
 
 @dataclass(frozen=True, slots=True)
+class SearchFilter:
+    """What a hit must be beside its text; what is empty or None asks for nothing.
+
+    `since` and `until` (ms UTC, `until` is after the last) are about when a row was laid down,
+    `tool` is the tool of a call or its result. `in_bin` looks at conversations in the bin too.
+    """
+
+    workspace_ids: tuple[int, ...] = ()
+    role: Role | None = None
+    types: tuple[Type, ...] = ()
+    tool: str = ""
+    since: int | None = None
+    until: int | None = None
+    in_bin: bool = False
+
+    def takes(self, row: LogChunk) -> bool:
+        """Whether a row is asked for, wherever its conversation is."""
+        return (
+            self.role in (None, row.role)
+            and (not self.types or row.type in self.types)
+            and self.tool in ("", tool_of(row))
+            and (self.since is None or row.created_at >= self.since)
+            and (self.until is None or row.created_at < self.until)
+        )
+
+
+EVERYTHING = SearchFilter()
+
+
+def tool_of(row: LogChunk) -> str:
+    """The name of the tool that a row is about, "" where it is about none."""
+    return row.data.name if isinstance(row.data, ToolCall | ToolResult) else ""
+
+
+@dataclass(frozen=True, slots=True)
 class SearchHit:
-    """A row that was found. `marks` are the (start, end) of the matches in `snippet`."""
+    """A row that was found. `marks` are the (start, end) of the matches in `snippet`, `shelf` is
+    where its conversation was put away, `tool` what a call or a result is of."""
 
     ordinal: int
     tab_id: str
@@ -271,6 +317,8 @@ class SearchHit:
     created_at: int
     snippet: str
     marks: tuple[tuple[int, int], ...] = ()
+    shelf: Shelf = ""
+    tool: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,9 +13,17 @@ from functools import partial
 from pathlib import Path
 from typing import TypeVar
 
-from desktop.core.chunks import Role, Type
 from desktop.core.errors import StoreError
-from desktop.core.records import FoundRows, SearchHit, SearchPage, SearchPlace, Tab
+from desktop.core.records import (
+    EVERYTHING,
+    FoundRows,
+    SearchFilter,
+    SearchHit,
+    SearchPage,
+    SearchPlace,
+    Tab,
+    tool_of,
+)
 from desktop.store import jsonl_search, search
 from desktop.store.jsonl_search import Sought
 from desktop.store.lanes import CLOSED
@@ -50,24 +58,20 @@ class Finder:
         *,
         limit: int,
         place: SearchPlace | None = None,
-        workspace_id: int | None = None,
-        role: Role | None = None,
-        type_: Type | None = None,
+        only: SearchFilter = EVERYTHING,
     ) -> SearchPage:
         query = search.parse(text)
         if not query.words or limit < 1:
             return SearchPage()
         if place is None or not place.file:
-            page = await self._log.search.find(
-                text, limit=limit, place=place, workspace_id=workspace_id, role=role, type_=type_
-            )
+            page = await self._log.search.find(text, limit=limit, place=place, only=only)
             if page.next is not None:
                 return page
-            return replace(page, next=_first(await self.files(workspace_id)))
+            return replace(page, next=_first(await self.files(only)))
         stop = threading.Event()
-        sought = Sought(query, limit, role, type_, stopped=stop.is_set)
+        sought = Sought(query, limit, only, stopped=stop.is_set)
         try:
-            return await self._look(sought, place, await self.files(workspace_id))
+            return await self._look(sought, place, await self.files(only))
         finally:
             stop.set()  # of one that was cancelled
 
@@ -83,15 +87,17 @@ class Finder:
             partial(jsonl_search.look_within, path, tab_id, wanted, before=place)
         )
 
-    async def files(self, workspace_id: int | None = None) -> Sequence[FileOf]:
+    async def files(self, only: SearchFilter = EVERYTHING) -> Sequence[FileOf]:
         """The conversations that are kept as files, the one with the newest message first."""
         homes = await self._log.homes.elsewhere()
         if not homes:
             return ()
         view = await self._log.catalogue.view()
         directories = {one.id: one.directory for one in view.workspaces}
+        binned = await self._log.catalogue.trashed_tabs() if only.in_bin else ()
+        asked = only.workspace_ids or directories
         tabs = [
-            tab for tab in view.tabs if tab.id in homes and workspace_id in (None, tab.workspace_id)
+            tab for tab in (*view.tabs, *binned) if tab.id in homes and tab.workspace_id in asked
         ]
         tabs.sort(key=lambda tab: (tab.last_message_at or tab.created_at, tab.id), reverse=True)
         return [
@@ -131,6 +137,8 @@ class Finder:
                     created_at=row.created_at,
                     snippet=found.snippet,
                     marks=found.marks,
+                    shelf=file.tab.shelf,
+                    tool=tool_of(row),
                 )
                 for row, found in hits.found
             ),

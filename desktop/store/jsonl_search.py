@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO
 
-from desktop.core.chunks import LogChunk, Role, Type
-from desktop.core.records import FoundRows
+from desktop.core.chunks import LogChunk
+from desktop.core.records import EVERYTHING, FoundRows, SearchFilter
 from desktop.store import failures
 from desktop.store.codec import search_text
 from desktop.store.jsonl_lines import read_line
@@ -30,8 +30,7 @@ class Sought:
 
     query: Query
     limit: int
-    role: Role | None = None
-    type_: Type | None = None
+    only: SearchFilter = EVERYTHING
     stopped: Callable[[], bool] = lambda: False
 
 
@@ -48,7 +47,7 @@ def look(path: Path, session_id: str, sought: Sought, *, before: int | None) -> 
     may_hold = _first_sieve(sought.query)
 
     def takes(row: LogChunk, text: str) -> bool:
-        return _is_asked(row, sought) and may_hold(text)
+        return sought.only.takes(row) and may_hold(text)
 
     rows, place = _slice(path, session_id, before, takes=takes, stopped=sought.stopped)
     found = _found(sought, {at: text for at, (_, text) in rows.items()})
@@ -99,10 +98,6 @@ def _found(sought: Sought, texts: dict[int, str]) -> list[Found]:
     query, limit = sought.query, sought.limit + 1
     found = matching(query.match, texts, limit) if texts and query.match else []
     return found or holding(query.words, texts, limit)
-
-
-def _is_asked(row: LogChunk, sought: Sought) -> bool:
-    return sought.role in (None, row.role) and sought.type_ in (None, row.type)
 
 
 def _first_sieve(query: Query) -> Callable[[str], bool]:

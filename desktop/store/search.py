@@ -17,10 +17,17 @@ from typing import Any
 
 from sqlalchemy import Connection
 
-from desktop.core.chunks import Role, Type
-from desktop.core.records import FoundRows, SearchHit, SearchPage, SearchPlace
-from desktop.store.branches import stand_in
+from desktop.core.records import (
+    EVERYTHING,
+    FoundRows,
+    SearchFilter,
+    SearchHit,
+    SearchPage,
+    SearchPlace,
+)
+from desktop.store.connection import driver
 from desktop.store.lanes import Lanes
+from desktop.store.search_conditions import FIELDS, Conditions
 from desktop.store.searching_within import Wanted, look
 
 # Longer queries are cut: a row that matches the whole matches its beginning.
@@ -30,6 +37,9 @@ WORDS_CAP = 64
 PREFIX_LETTERS = 3
 # Rows that one look without the index reads at most; so many of 1 KiB take some 15 ms.
 SLICE = 4_000
+# Rows that the index names, of which one page asks whether the filter takes them. What they cost is
+# little beside what the index takes to name the first one, where what was typed is a prefix.
+NAMED = 10_000
 # The newest rows that a prefix is tried on first, and how much text of them.
 NEWEST_ROWS = 200
 NEWEST_LETTERS = 256 * 1024
@@ -51,27 +61,30 @@ _UNSPACED = re.compile(
     "\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\uf900-\ufaff\uff66-\uff9f\U00020000-\U0003ffff]"
 )
 
-_FIELDS = "c.ordinal, t.id, t.title, w.directory, c.seq, c.role, c.type, c.created_at"
-# CROSS keeps the order of the joins: the index leads, the rest is looked up for each hit. Where the
-# row's own conversation is in the bin, a living fork that reads the row is named.
+# The order of these joins is kept: what is found leads, the rest is looked up for each hit.
 _JOINED = (
-    f" CROSS JOIN tabs t ON t.id = {stand_in('c.tab_id', 'c.seq')}"
-    " CROSS JOIN workspaces w ON w.id = t.workspace_id"
+    "{kind} JOIN tabs t ON t.id = {only.tab} {kind} JOIN workspaces w ON w.id = t.workspace_id"
 )
-# Texts come as bytes: a damaged one would otherwise fail the whole search.
+_ASKED = _JOINED.replace("{kind}", "CROSS")
+_ANY = _JOINED.replace("{kind}", "LEFT")
+# Texts come as bytes: a damaged one would otherwise fail the whole search. What is not asked for
+# comes without one: the rows that were looked at are counted as they are read.
 _INDEXED = (
-    f"SELECT {_FIELDS}, CAST(snippet(chunks_search, 0, ?, ?, '…', {SNIPPET_WORDS}) AS BLOB)"
-    f" FROM chunks_search CROSS JOIN chunks c ON c.ordinal = chunks_search.rowid{_JOINED}"
-    f" WHERE chunks_search MATCH ? AND chunks_search.rowid < ?%s"
-    " ORDER BY chunks_search.rowid DESC LIMIT ?"
+    "SELECT c.ordinal, CASE WHEN {only.sql}"
+    f" THEN CAST(snippet(chunks_search, 0, ?, ?, '…', {SNIPPET_WORDS}) AS BLOB) END"
+    f" FROM chunks_search CROSS JOIN chunks c ON c.ordinal = chunks_search.rowid {_ANY}"
+    " WHERE chunks_search MATCH ? AND chunks_search.rowid < ?"
+    " ORDER BY chunks_search.rowid DESC"
 )
+_ROW = f"SELECT {FIELDS} FROM chunks c {_ASKED} WHERE c.ordinal = ?"
 _SMALL = (
     f"SELECT rowid, CAST(snippet(small, 0, ?, ?, '…', {SNIPPET_WORDS}) AS BLOB) FROM small"
     " WHERE small MATCH ? ORDER BY rowid DESC LIMIT ?"
 )
 _LOOKED = (
-    f"SELECT {_FIELDS}, CAST(c.search_text AS BLOB) FROM chunks c{_JOINED}"
-    f" WHERE c.ordinal < ? AND c.ordinal > ?%s ORDER BY c.ordinal DESC LIMIT ?"
+    f"SELECT {FIELDS}, CAST(c.search_text AS BLOB) FROM chunks c {_ASKED}"
+    " WHERE c.ordinal < ? AND c.ordinal > ? AND {only.sql} AND {text}"
+    " ORDER BY c.ordinal DESC LIMIT ?"
 )
 
 
@@ -84,14 +97,6 @@ class Query:
 
     words: tuple[str, ...]
     match: str
-
-
-@dataclass(frozen=True, slots=True)
-class Filter:
-    """Conditions beside the text, and their values."""
-
-    sql: str
-    values: tuple[object, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,17 +120,14 @@ class SqlSearch:
         *,
         limit: int,
         place: SearchPlace | None = None,
-        workspace_id: int | None = None,
-        role: Role | None = None,
-        type_: Type | None = None,
+        only: SearchFilter = EVERYTHING,
     ) -> SearchPage:
         """At most `limit` hits older than `place`; a cancelled search stops in its middle."""
         query = parse(text)
         if not query.words or limit < 1:
             return SearchPage()
-        only = _filter(workspace_id, role, type_)
         return await self._lanes.search(
-            partial(read_hits, query=query, limit=limit, place=place, only=only)
+            partial(read_hits, query=query, limit=limit, place=place, only=Conditions.of(only))
         )
 
     async def within(self, tab_id: str, text: str, *, place: int | None = None) -> FoundRows:
@@ -162,7 +164,12 @@ def parse(text: str) -> Query:
 
 
 def read_hits(
-    connection: Connection, *, query: Query, limit: int, place: SearchPlace | None, only: Filter
+    connection: Connection,
+    *,
+    query: Query,
+    limit: int,
+    place: SearchPlace | None,
+    only: Conditions,
 ) -> SearchPage:
     """One page; where the index knows nothing at all, rows are looked through."""
     if query.match and not (place and place.is_looking):
@@ -171,7 +178,7 @@ def read_hits(
             if found is not None:
                 return found
         found = _by_index(connection, query.match, limit, place, only)
-        if found.hits or place is not None:
+        if found.hits or found.next or place is not None:
             return found
     return _by_looking(connection, query.words, limit, place, only)
 
@@ -192,25 +199,33 @@ def _ends_in_prefix(word: str, text: str) -> bool:
     return len(end) == PREFIX_LETTERS and end.isalnum() and text.endswith(word)
 
 
-def _filter(workspace_id: int | None, role: Role | None, type_: Type | None) -> Filter:
-    conditions = {"t.workspace_id": workspace_id, "c.role": role, "c.type": type_}
-    asked = {name: value for name, value in conditions.items() if value is not None}
-    return Filter("".join(f" AND {name} = ?" for name in asked), tuple(asked.values()))
-
-
 def _by_index(
-    connection: Connection, match: str, limit: int, place: SearchPlace | None, only: Filter
+    connection: Connection, match: str, limit: int, place: SearchPlace | None, only: Conditions
 ) -> SearchPage:
+    """Of the rows that the index names, at most NAMED are asked whether the filter takes them."""
     before = place.ordinal if place else _NO_END
-    rows = connection.exec_driver_sql(
-        _INDEXED % only.sql, (_OPEN, _CLOSE, match, before, *only.values, limit + 1)
-    ).all()
-    hits = tuple(_hit(row, *_marked(_text(row[-1]))) for row in rows[:limit])
-    return SearchPage(hits, SearchPlace(rows[limit - 1][0]) if len(rows) > limit else None)
+    values = (*only.values, _OPEN, _CLOSE, match, before)
+    found: list[tuple[int, bytes]] = []
+    ordinal, is_cut = before, False
+    with closing(driver(connection).execute(_INDEXED.format(only=only), values)) as rows:
+        for looked, (ordinal, snippet) in enumerate(rows, 1):
+            if snippet is not None:
+                found.append((ordinal, snippet))
+            if is_cut := len(found) > limit or looked == NAMED:
+                break
+    hits = tuple(_of_index(connection, only, *one) for one in found[:limit])
+    if len(found) > limit:
+        ordinal = hits[-1].ordinal
+    return SearchPage(hits, SearchPlace(ordinal) if is_cut else None)
+
+
+def _of_index(connection: Connection, only: Conditions, ordinal: int, snippet: bytes) -> SearchHit:
+    row = driver(connection).execute(_ROW.format(only=only), (ordinal,)).fetchone()
+    return _hit(row, *_marked(_text(snippet)))
 
 
 def _by_newest(
-    connection: Connection, query: Query, limit: int, place: SearchPlace | None, only: Filter
+    connection: Connection, query: Query, limit: int, place: SearchPlace | None, only: Conditions
 ) -> SearchPage | None:
     """A page from the newest rows alone, where they fill it.
 
@@ -218,16 +233,16 @@ def _by_newest(
     milliseconds where a million rows match. Such a prefix fills its page from a few rows, which a
     small index of the same kind answers in the same way.
     """
-    before = place.ordinal if place else _NO_END
+    newest = _newest(connection, place)
     rows: dict[int, Any] = {}
     last = query.words[-1]
     # A text of ASCII letters holds the prefix as typed or not at all; others go to the index.
     prefix = re.split(r"[\W_]+", last)[-1].lower() if last.isascii() else ""
     letters = 0
     with closing(
-        connection.exec_driver_sql(
-            _LOOKED % (only.sql + " AND c.search_text IS NOT NULL"),
-            (before, 0, *only.values, NEWEST_ROWS),
+        driver(connection).execute(
+            _LOOKED.format(only=only, text="c.search_text IS NOT NULL"),
+            (newest + 1, newest - SLICE, *only.values, NEWEST_ROWS),
         )
     ) as found:
         while letters < NEWEST_LETTERS and len(rows) < 2 * (limit + 1):
@@ -274,20 +289,14 @@ def _by_looking(
     words: tuple[str, ...],
     limit: int,
     place: SearchPlace | None,
-    only: Filter,
+    only: Conditions,
 ) -> SearchPage:
     """Looks through one slice; the page may be empty and still not be the last."""
-    newest = connection.exec_driver_sql(
-        "SELECT max(ordinal) FROM chunks WHERE ordinal < ?", (place.ordinal if place else _NO_END,)
-    ).scalar_one()
-    if newest is None:
-        return SearchPage()
+    newest = _newest(connection, place)
     oldest = newest - SLICE
-    like = "".join(" AND c.search_text LIKE ? ESCAPE '\\'" for _ in words)
-    patterns = tuple(map(_like, words))
-    rows = connection.exec_driver_sql(
-        _LOOKED % (only.sql + like), (newest + 1, oldest, *only.values, *patterns, limit + 1)
-    ).all()
+    like = " AND ".join("c.search_text LIKE ? ESCAPE '\\'" for _ in words)
+    values = (newest + 1, oldest, *only.values, *map(_like, words), limit + 1)
+    rows = driver(connection).execute(_LOOKED.format(only=only, text=like), values).fetchall()
     wanted = re.compile("|".join(map(_any_blanks, words)), re.IGNORECASE)
     hits = tuple(_hit(row, *_looked(_text(row[-1]), wanted)) for row in rows[:limit])
     if len(rows) > limit:
@@ -296,6 +305,15 @@ def _by_looking(
         "SELECT EXISTS (SELECT 1 FROM chunks WHERE ordinal <= ?)", (oldest,)
     ).scalar_one()
     return SearchPage(hits, SearchPlace(oldest + 1, is_looking=True) if has_older else None)
+
+
+def _newest(connection: Connection, place: SearchPlace | None) -> int:
+    """The newest row that comes next; 0 where there is none."""
+    before = place.ordinal if place else _NO_END
+    found = connection.exec_driver_sql(
+        "SELECT max(ordinal) FROM chunks WHERE ordinal < ?", (before,)
+    )
+    return found.scalar_one() or 0
 
 
 def _like(phrase: str) -> str:
@@ -312,7 +330,7 @@ def _any_blanks(phrase: str) -> str:
 
 
 def _hit(row: Any, snippet: str, marks: tuple[tuple[int, int], ...]) -> SearchHit:
-    ordinal, tab_id, title, directory, seq, role, type_, created_at, _ = row
+    ordinal, tab_id, title, directory, seq, role, type_, created_at, shelf, tool, *_ = row
     return SearchHit(
         ordinal=ordinal,
         tab_id=tab_id,
@@ -324,6 +342,8 @@ def _hit(row: Any, snippet: str, marks: tuple[tuple[int, int], ...]) -> SearchHi
         created_at=created_at,
         snippet=snippet,
         marks=marks,
+        shelf=shelf,
+        tool=_text(tool or b""),
     )
 
 

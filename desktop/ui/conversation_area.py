@@ -101,6 +101,11 @@ class ConversationArea(QWidget):
         return self._pages.get(self._current)
 
     @property
+    def in_view(self) -> QWidget:
+        """What fills the place of a conversation."""
+        return self._stack.currentWidget() or self.new_page
+
+    @property
     def composer(self) -> Composer | None:
         """The composer in view."""
         if self._stack.currentWidget() is self.new_page:

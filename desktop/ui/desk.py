@@ -12,7 +12,7 @@ from PySide6.QtCore import QObject, Signal
 from PySide6.QtWidgets import QInputDialog, QWidget
 
 from desktop.core.protocols import Unsubscribe
-from desktop.core.records import CatalogueView, Tab
+from desktop.core.records import CatalogueView, SearchHit, Tab
 from desktop.feed.catalogue import FollowedCatalogue
 from desktop.ui import asking, attaching, compacting
 from desktop.ui.completion import plugging
@@ -21,6 +21,8 @@ from desktop.ui.conversation_area import ConversationArea
 from desktop.ui.doors import Doors
 from desktop.ui.new_draft import NewDraft
 from desktop.ui.putting_away import PuttingAway
+from desktop.ui.search_rows import found_texts
+from desktop.ui.searching import Searching
 from desktop.ui.tasks import Tasks
 from desktop.ui.theme import Theme
 from desktop.ui.transcript.position import ViewState
@@ -67,6 +69,9 @@ class Desk(QObject):
             area.action_wanted
         )
         self.new_draft = NewDraft(area.new_page.composer, catalogue=doors.catalogue, tasks=tasks)
+        self.searching = Searching(doors.search, area=area, tasks=tasks, theme=theme)
+        self.searching.open_wanted.connect(self.open_hit)
+        self.loaded.connect(self.searching.show)
         self._held = 0
         area.moved.connect(self._move_to)
         area.forked.connect(self._show_fork)
@@ -217,6 +222,20 @@ class Desk(QObject):
                 self._archived_open.add(tab_id)
             await self._load()
         self._area.show_tab(tab_id)
+
+    def open_hit(self, hit: SearchHit) -> None:
+        """To what was found; what is in the bin is shown there, for it must come back first."""
+        if hit.shelf == "bin":
+            self.putting_away.show_page("bin", hit.tab_id)
+        else:
+            self._tasks.start(self._open_hit(hit), "open what was found")
+
+    async def _open_hit(self, hit: SearchHit) -> None:
+        await self._open_tab(hit.tab_id)
+        page = self._area.current
+        if page is not None and page.tab_id == hit.tab_id:
+            page.finding.show_hit(hit.seq, found_texts(hit))
+            page.pane.view.setFocus()
 
     def close_tab(self, tab_id: str) -> None:
         """Hides it from the strip; the conversation and its turn go on (SPEC P06)."""

@@ -49,6 +49,13 @@ class FindBar(QFrame):
         self.field.selectAll()
         self.typed.emit(self.field.text())
 
+    def offer(self, text: str) -> None:
+        """Shows the line with a text that was found already; the focus stays where it is."""
+        self.field.blockSignals(True)
+        self.field.setText(text)
+        self.field.blockSignals(False)
+        self.setVisible(bool(text))
+
     def leave(self) -> None:
         self.hide()
         self.left.emit()

@@ -5,6 +5,7 @@ A new letter makes a look on its way void. Hits are rows; stepping goes around.
 """
 
 from bisect import bisect_left, bisect_right, insort
+from collections.abc import Sequence
 
 from PySide6.QtCore import QObject, QTimer
 
@@ -46,6 +47,18 @@ class Finding(QObject):
             return
         at = bisect_left(self._seqs, self._current or 0) + by
         self._show(self._seqs[at % len(self._seqs)])
+
+    def show_hit(self, seq: int, texts: Sequence[str]) -> None:
+        """A hit of the search over everything: its row comes into view with these texts marked,
+        and the line stands ready to step on from it."""
+        self.close()
+        self._seqs, self._current, self._more = [], seq, bool(texts)
+        self._bar.offer(texts[0] if texts else "")
+        self._view.show_found(*texts)
+        self._view.seek(seq)
+        if texts:
+            self._tell()
+            self._begin()
 
     def close(self) -> None:
         """What is on its way is heard no more."""

@@ -145,6 +145,8 @@ class MainWindow(QMainWindow):
         self._theme = theme
         self.sidebar.set_theme(theme)
         self.area.new_page.composer.set_theme(theme)
+        if self._desk is not None:
+            self._desk.searching.set_theme(theme)
         for page in self.area.pages():
             page.set_theme(theme)
 
@@ -361,6 +363,7 @@ class MainWindow(QMainWindow):
         self.area.open_wanted.connect(desk.open_tab)
         self.area.action_wanted.connect(lambda name: self._actions[name].trigger())
         self._wire_putting_away(desk.putting_away)
+        self.sidebar.search_wanted.connect(desk.searching.begin)
         self.sidebar.folder_wanted.connect(desk.open_folder)
         self.area.closed.connect(desk.close_tab)
         self.area.reordered.connect(desk.move_tabs)
@@ -408,6 +411,7 @@ class MainWindow(QMainWindow):
             "find": lambda: self.area.current and self.area.current.find_bar.begin(),
             "find_next": lambda: self.area.current and self.area.current.finding.step(1),
             "find_previous": lambda: self.area.current and self.area.current.finding.step(-1),
+            "search": self._at_desk(lambda desk: desk.searching.begin()),
             "find_conversation": self._focus_search,
             "sidebar": lambda: self.sidebar.setVisible(self.sidebar.isHidden()),
             "zoom_in": lambda: self._zoom(ZOOM_STEP),
@@ -478,13 +482,12 @@ class MainWindow(QMainWindow):
             composer.field.setFocus()
 
     def _next_region(self) -> None:
-        """F6: sidebar, transcript, question, composer, and around."""
+        """F6: sidebar, transcript, question, composer (or the page in their place), and around."""
         page, composer = self.area.current, self.area.composer
         regions: list[QWidget] = [self.sidebar.search]
         if page is not None:
             regions += [page.pane.view, page.permission_bar]
-        if composer is not None:
-            regions.append(composer.field)
+        regions.append(composer.field if composer is not None else self.area.in_view)
         regions.append(self.undo_bar.button)
         regions = [one for one in regions if one.isVisible()]
         focus = QGuiApplication.focusObject()

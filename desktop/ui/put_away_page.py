@@ -63,6 +63,13 @@ class PutAwayPage(QWidget):
             self.list.selectionModel().setCurrentIndex(index, select)
         self._refresh()
 
+    def choose(self, tab_id: str) -> None:
+        """Chooses the row of a conversation, where it is here."""
+        for at in range(self.rows.rowCount()):
+            if (self.rows.row(at).kind, self.rows.row(at).id) == ("tab", tab_id):
+                select = QItemSelectionModel.SelectionFlag.ClearAndSelect
+                self.list.selectionModel().setCurrentIndex(self.rows.index(at), select)
+
     def show_progress(self, words: str) -> None:
         """What a long deletion is at; "" when it is over."""
         self._progress.setText(words)

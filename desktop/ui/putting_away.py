@@ -82,10 +82,11 @@ class PuttingAway(QObject):
             return bin_rows(self._trashed, self._view, self._phrases)
         return archived_rows(self._view, self._phrases)
 
-    def show_page(self, which: Which) -> None:
-        """Archived or the bin, in the place of a conversation."""
+    def show_page(self, which: Which, tab_id: str = "") -> None:
+        """Archived or the bin, in the place of a conversation; with this one chosen there."""
         page = self._pages.get(which) or self._make_page(which)
         page.show_rows(self._rows(which))
+        page.choose(tab_id)
         self._area.show_other(page)
 
     def _make_page(self, which: Which) -> PutAwayPage:

@@ -12,7 +12,7 @@ def shell_style(theme: Theme) -> str:
 #sidebar QPushButton[plain="true"] {{ color: {colours.muted}; padding: 0 {theme.space_8}px; }}
 #sidebar QPushButton[plain="true"]:hover {{ background: {colours.border};
   color: {colours.text}; }}
-#putAwayList {{ background: {colours.bg}; border: none; outline: none; }}
+#putAwayList, #searchList {{ background: {colours.bg}; border: none; outline: none; }}
 #conversationList {{ background: {colours.raised}; border: none; outline: none; }}
 #welcomePage, #welcomeInner, #emptyPage {{ background: {colours.bg}; }}
 #tabRow {{ background: {colours.raised}; border: none; border-bottom: {line}; }}

@@ -24,8 +24,10 @@ if TYPE_CHECKING:
 
 class Sidebar(QFrame):
     """`conversations` is None until the catalogue can be read. `new_wanted` with a workspace's id
-    or 0; `archived_wanted` and `bin_wanted` from the foot."""
+    or 0; `search_wanted(text)` to look for what was typed in all messages; `archived_wanted` and
+    `bin_wanted` from the foot."""
 
+    search_wanted = Signal(str)
     new_wanted = Signal(int)
     folder_wanted = Signal()
     archived_wanted = Signal()
@@ -53,9 +55,7 @@ class Sidebar(QFrame):
         """The list has been loaded."""
         self.conversations = conversations
         self._stack.addWidget(conversations)
-        self._empty.setText(
-            self.tr("No conversation yet. Open a folder, or begin one without a folder.")
-        )
+        self._show_filled(False)
         conversations.filled.connect(self._show_filled)
         conversations.new_wanted.connect(self.new_wanted)
         self.search.textChanged.connect(conversations.show_words)
@@ -72,6 +72,11 @@ class Sidebar(QFrame):
             self.conversations.set_theme(theme)
 
     def _show_filled(self, filled: bool) -> None:
+        self._empty.setText(
+            self.tr("No title and no folder holds this. Enter looks in all messages.")
+            if self.search.text().strip()
+            else self.tr("No conversation yet. Open a folder, or begin one without a folder.")
+        )
         shown = self.conversations if filled and self.conversations else self._empty
         self._stack.setCurrentWidget(shown)
 
@@ -105,6 +110,8 @@ class Sidebar(QFrame):
         self.search.setAccessibleName(self.tr("Find conversations by title or folder"))
         self.search.setPlaceholderText(self.tr("Find conversations"))
         self.search.setClearButtonEnabled(True)
+        self.search.setToolTip(self.tr("Enter looks in all messages"))
+        self.search.returnPressed.connect(lambda: self.search_wanted.emit(self.search.text()))
         new = QPushButton(self.tr("New"), self)
         new.setAccessibleName(self.tr("New conversation"))
         new.setToolTip(self.tr("New conversation (Ctrl+N)"))

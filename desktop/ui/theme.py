@@ -21,6 +21,14 @@ from PySide6.QtWidgets import QApplication
 
 Scheme = Literal["light", "dark"]
 
+MATH_FAMILIES = (
+    "STIX Two Text",
+    "Cambria",
+    "Latin Modern Roman",
+    "Times New Roman",
+    "DejaVu Serif",
+)
+
 
 @dataclass(frozen=True, slots=True)
 class Colours:
@@ -174,6 +182,13 @@ class Theme:
         font.setPixelSize(self.px(size or self.sizes.body))
         font.setWeight(QFont.Weight.DemiBold if bold else QFont.Weight.Normal)
         font.setItalic(italic)
+        return font
+
+    def math(self) -> QFont:
+        """The font of mathematics: what there is of those made for it, in body size."""
+        font = self.font(italic=True)
+        font.setFamilies([*MATH_FAMILIES, font.family()])
+        font.setStyleHint(QFont.StyleHint.Serif)
         return font
 
     def mono(self, size: float | None = None) -> QFont:

@@ -41,7 +41,10 @@ from tests.fakes.stores import MemoryLog
 ROUNDS = 7
 BLOCK = "A paragraph with **bold** words and `code`.\n\n- one\n- two\n\n```python\nx = 1\n```\n\n"
 DELTA = "twelve chars"
+FENCE = "```python\n"
 CODE = "    line = call(one, two)  # some words\n"
+HEAD = "| a column | another | a third |\n|---|---|---|\n"
+ROW = "| some words | **bold** ones | `code` |\n"
 COLUMN, SCREEN = 760, 800
 DELTAS = 120
 
@@ -57,7 +60,13 @@ def figures() -> list[Figure]:
         Figure("transcript.documents_over_rows_seen", built - seen, "documents", 2),
         Figure("transcript.delta_400kb_vs_4kb", ratio(theme, BLOCK, painted=False), "x", 1.5),
         Figure("transcript.painted_delta_400kb_vs_4kb", ratio(theme, BLOCK), "x", 1.5),
-        Figure("transcript.code_delta_400kb_vs_4kb", ratio(theme, CODE, fence=True), "x", 1.5),
+        Figure("transcript.code_delta_400kb_vs_4kb", ratio(theme, CODE, begin=FENCE), "x", 1.5),
+        Figure(
+            "transcript.table_delta_12kb_vs_1kb",
+            ratio(theme, ROW, begin=HEAD, sizes=(12_000, 1_000)),
+            "x",
+            1.5,
+        ),
         Figure(
             "transcript.blocks_80kb_vs_40kb",
             blocks(theme, 80_000) / blocks(theme, 40_000),
@@ -67,13 +76,19 @@ def figures() -> list[Figure]:
     ]
 
 
-def ratio(theme: Theme, part: str, *, fence: bool = False, painted: bool = True) -> float:
+def ratio(
+    theme: Theme,
+    part: str,
+    *,
+    begin: str = "Begin.\n\n",
+    painted: bool = True,
+    sizes: tuple[int, int] = (400_000, 4_000),
+) -> float:
     """A delta of a long answer over one of a short answer. Both grow in turns, so that what else
     the machine does meets both alike."""
-    begin = "```python\n" if fence else "Begin.\n\n"
     long, short = Answer(theme, begin), Answer(theme, begin)
-    long.grow_to(400_000, part)
-    short.grow_to(4_000, part)
+    long.grow_to(sizes[0], part)
+    short.grow_to(sizes[1], part)
     times = [(long.delta(painted=painted), short.delta(painted=painted)) for _ in range(DELTAS)]
     return median(one for one, _ in times) / median(one for _, one in times)
 

@@ -11,11 +11,12 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Literal
 
-from desktop.core.chunks import Json, LogChunk, NewChunk, Role, Stamp, Text, Type
+from desktop.core.chunks import Json, LogChunk, NewChunk, Stamp, Text
 from desktop.core.conversation import LoadedSession, is_message, split_dangling
 from desktop.core.errors import InBin, LeaseHeld, StoreError, UnknownFolder
 from desktop.core.permissions import Rule
 from desktop.core.records import (
+    EVERYTHING,
     Branch,
     CatalogueView,
     Draft,
@@ -24,12 +25,14 @@ from desktop.core.records import (
     Project,
     Receipt,
     RequestRecord,
+    SearchFilter,
     SearchHit,
     SearchPage,
     SearchPlace,
     Snapshot,
     Tab,
     Workspace,
+    tool_of,
 )
 from desktop.core.status import QueuedMessage
 from desktop.store.codec import search_text
@@ -301,9 +304,7 @@ class MemorySearch:
         *,
         limit: int,
         place: SearchPlace | None = None,
-        workspace_id: int | None = None,
-        role: Role | None = None,
-        type_: Type | None = None,
+        only: SearchFilter = EVERYTHING,
     ) -> SearchPage:
         pieces = text.casefold().split('"')
         # Between two quotes, but not behind a lone last one, stands a phrase.
@@ -313,11 +314,9 @@ class MemorySearch:
         found = [
             hit
             for held in self._log.conversations.values()
-            for hit in self._hits(held, words)
+            for hit in self._hits(held, words, only)
             if words
-            and workspace_id in (None, held.tab.workspace_id)
-            and role in (None, hit.role)
-            and type_ in (None, hit.type)
+            and (not only.workspace_ids or held.tab.workspace_id in only.workspace_ids)
             and (place is None or hit.ordinal < place.ordinal)
         ]
         found.sort(key=lambda hit: -hit.ordinal)
@@ -331,11 +330,15 @@ class MemorySearch:
         texts = {row.seq: (search_text(row.data) or "").casefold() for row in rows}
         return FoundRows(tuple(seq for seq in sorted(texts, reverse=True) if wanted in texts[seq]))
 
-    def _hits(self, held: Conversation, words: Sequence[str]) -> Iterator[SearchHit]:
+    def _hits(
+        self, held: Conversation, words: Sequence[str], only: SearchFilter
+    ) -> Iterator[SearchHit]:
         for chunk in held.chunks:
             text = (search_text(chunk.data) or "").casefold()
             named = branches.namesake(self._log.conversations, chunk.id)
-            if named is not None and all(word in text for word in words):
+            if named is None and only.in_bin and not held.purged:
+                named = held.tab.id
+            if named is not None and only.takes(chunk) and all(word in text for word in words):
                 yield SearchHit(
                     ordinal=held.ordinals[chunk.id],
                     tab_id=named,
@@ -347,6 +350,8 @@ class MemorySearch:
                     created_at=chunk.created_at,
                     snippet=text,
                     marks=tuple((text.find(one), text.find(one) + len(one)) for one in words),
+                    shelf=self._log.find(named).tab.shelf,
+                    tool=tool_of(chunk),
                 )
 
 

@@ -3,6 +3,7 @@
 import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QAbstractItemModelTester
+from PySide6.QtWidgets import QLabel
 from pytestqt.qtbot import QtBot
 
 from desktop.core.records import CatalogueView, Project, Tab, Workspace
@@ -137,3 +138,18 @@ def test_u19_a_family_folds_and_unfolds_by_keys_and_says_so(sidebar: Sidebar, qt
     assert [view.rows.row(at).key for at in range(1, 5)] == ["c", "ba", "b", "a"]
     qtbot.keyClick(view, Qt.Key.Key_Left)
     assert view.rows.rowCount() == 3
+
+
+def test_u40_where_no_title_holds_the_words_enter_looks_in_all_messages(
+    sidebar: Sidebar, qtbot: QtBot
+) -> None:
+    listed(sidebar).show_catalogue(catalogue("a"))
+    qtbot.keyClicks(sidebar.search, "pearl")
+
+    def words() -> str:
+        return " ".join(one.text() for one in sidebar.findChildren(QLabel) if one.isVisible())
+
+    qtbot.waitUntil(lambda: "Enter looks in all messages" in words())
+    with qtbot.waitSignal(sidebar.search_wanted) as wanted:
+        qtbot.keyClick(sidebar.search, Qt.Key.Key_Return)
+    assert wanted.args == ["pearl"]

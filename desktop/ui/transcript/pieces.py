@@ -166,7 +166,7 @@ class TextPiece(Piece):
         self.has_grounds = False
         # Stretches that hold a text that is looked for, and what they were found for.
         self.found: Sequence[tuple[int, int]] = ()
-        self.found_key: tuple[str, int] = ("", 0)
+        self.found_key: tuple[tuple[str, ...], int] = ((), 0)
 
     @property
     def document(self) -> QTextDocument:

@@ -242,9 +242,9 @@ class TranscriptView(QListView):
         if self._page is not None:
             self._page.position.jump(seq, offset)
 
-    def show_found(self, text: str) -> None:
-        """Marks a text wherever it is seen; an empty one marks nothing."""
-        self._finds.look_for(text)
+    def show_found(self, *texts: str) -> None:
+        """Marks these texts wherever they are seen; empty ones mark nothing."""
+        self._finds.look_for(*texts)
         self.viewport().update()
 
     def seek(self, seq: int) -> None:

@@ -4,10 +4,10 @@ Nothing around them moves, and a long line or a table of many columns is never s
 """
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from PySide6.QtCore import QRectF, Qt
-from PySide6.QtGui import QPainter, QTextDocument
+from PySide6.QtGui import QPainter, QTextDocument, QTextLength, QTextTable
 
 from desktop.ui.theme import Theme
 from desktop.ui.transcript.pieces import Hit, Paper, TextPiece
@@ -106,32 +106,99 @@ class WidePiece(TextPiece):
         return super().char_at(x + self.slide.at, y)
 
 
+@dataclass(eq=False, slots=True)
+class Grid:
+    """What the pieces of one table share: its columns, as wide as in the first piece, and how far
+    it is scrolled."""
+
+    columns: int
+    slide: Slide = field(default_factory=Slide)
+    pieces: list["TablePiece"] = field(default_factory=list["TablePiece"])
+    widths: tuple[float, ...] = ()
+
+
 class TablePiece(WidePiece):
-    """One table. It is squeezed to the column while its columns stay readable."""
+    """Some rows of a table. It is squeezed to the column while its columns stay readable."""
 
     def __init__(
-        self, paper: Paper, document: QTextDocument, columns: int, *, left: int = 0
+        self, paper: Paper, document: QTextDocument, grid: Grid, table: QTextTable, *, left: int = 0
     ) -> None:
-        super().__init__(paper, document, slide=Slide(), left=left)
-        self._columns = columns
+        super().__init__(paper, document, slide=grid.slide, left=left)
+        self._grid = grid
+        self._table = table
+        self._first = not grid.pieces
         self._natural = 0
+        self._widths: tuple[float, ...] = ()
+        self._laid_out = (0, False)
+        if not self._first:
+            # Over the line that Qt keeps around each table, and over the border above.
+            self.above = -2 * (1 + self._border)
+
+    @property
+    def last(self) -> bool:
+        return self._grid.pieces[-1] is self
+
+    @property
+    def has_bar(self) -> bool:
+        return self.last and super().has_bar
 
     def lay_out(self, width: int) -> None:
         theme = self._paper.theme
+        room = max(1, width - self.left - self.right)
+        self.width = width
+        if self._first:
+            self._lay_out_first(room)
+        else:
+            self._set_widths(self._grid.widths)
+            # Qt lays out again even for the same width.
+            if self._document.textWidth() != UNBOUND:
+                self._document.setTextWidth(UNBOUND)
+        size = self._document.size()
+        if self._first:
+            self.slide.fit(room, max(room, math.ceil(size.width())))
+        self.bar_below = theme.space_8
+        below = theme.space_12 + (self.bar_below if self.has_bar else 0) if self.last else 0
+        self.height = self.above + round(size.height()) + below
+
+    def _lay_out_first(self, room: int) -> None:
+        """As wide as its cells want, within limits; with more below, no column is too narrow."""
+        goes_on = len(self._grid.pieces) > 1
+        if self._laid_out == (room, goes_on):
+            return
+        self._laid_out = (room, goes_on)
+        self._set_widths(())
         if not self._natural:
             self._document.setTextWidth(UNBOUND)
-            self._natural = math.ceil(self._document.idealWidth()) + theme.measures.hairline
-        room = max(1, width - self.left - self.right)
-        least = self._columns * theme.px(COLUMN)
-        wanted = max(room, min(self._natural, least))
-        self.width = width
-        if self._document.textWidth() != wanted:
-            self._document.setTextWidth(wanted)
-        size = self._document.size()
-        self.slide.fit(room, max(room, math.ceil(size.width())))
-        self.bar_below = theme.space_8
-        below = self.bar_below if self.has_bar else 0
-        self.height = self.above + round(size.height()) + below
+            self._natural = math.ceil(self._document.idealWidth()) + self._border
+        least = self._paper.theme.px(COLUMN)
+        wanted = max(room, min(self._natural, self._grid.columns * least))
+        self._document.setTextWidth(wanted)
+        widths = tuple(self._width_of(at) for at in range(self._grid.columns))
+        readable = tuple(max(one, least) for one in widths)
+        if goes_on and sum(readable) + self._border <= room:
+            widths = readable
+            self._set_widths(widths)
+        self._grid.widths = widths
+
+    @property
+    def _border(self) -> int:
+        return self._paper.theme.measures.hairline
+
+    def _width_of(self, column: int) -> float:
+        """With its padding and its border."""
+        cell = self._table.cellAt(0, column).firstCursorPosition().block()
+        inside = self._document.documentLayout().blockBoundingRect(cell).width()
+        return inside + 2 * self._table.format().cellPadding() + self._border
+
+    def _set_widths(self, widths: tuple[float, ...]) -> None:
+        """Fixes the columns; none lets them be as their cells want."""
+        if widths == self._widths:
+            return
+        self._widths = widths
+        style = self._table.format()
+        fixed = QTextLength.Type.FixedLength
+        style.setColumnWidthConstraints([QTextLength(fixed, one) for one in widths])
+        self._table.setFormat(style)
 
 
 def _paint_bar(painter: QPainter, area: QRectF, slide: Slide, theme: Theme) -> None:

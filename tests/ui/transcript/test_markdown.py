@@ -16,7 +16,7 @@ from desktop.ui.transcript.boxes import cleaned
 from desktop.ui.transcript.code_piece import CodePiece
 from desktop.ui.transcript.markdown.grammar import Block, Grammar, Names
 from desktop.ui.transcript.markdown.writer import MarkdownWriter
-from desktop.ui.transcript.pieces import Paper, TextPiece
+from desktop.ui.transcript.pieces import Paper, Piece, TextPiece
 from desktop.ui.transcript.wide import TablePiece
 from tests.ui.transcript.likeness import likeness, links, streamed, texts, whole, written
 
@@ -48,6 +48,9 @@ SAMPLES = {
     "note in a list": "- a[^1]\n\n  [^1]: inside\n\nb[^1]\n",
     "marks at the end": "```\na\n``",
     "fence ends text": "```py\na\n```",
+    "formulas": "so $a_b * c_d * e$, \\(x^2\\)\n$$\na\n=\n- b\n$$\nand\n\n\\[ y = 1\n\n+ 2\n",
+    "long table": "|a|b|\n|-|-|\n" + "|1|[x]|\n" * 34 + "|2\n\n[x]: /u\n\nend",
+    "table and more": "|a|b|\n|-|-|\n" + "|1|2|\n" * 31 + "|3|4|\n- item\n\n|c|\n|-|\n|5|",
     "odd spaces": "a\x0bb\x85c\u2028d\n\ne",
 }
 
@@ -141,6 +144,26 @@ def test_any_lines_in_any_parts_stream_to_the_same_end(lines: list[str], sizes: 
     assert likeness(streamed(a_paper(), text, sizes).pieces) == whole(a_paper(), text)
 
 
+ROWS = st.lists(
+    st.sampled_from(
+        [
+            *(["| 6 | **7** |"] * 6),
+            *("| 1 | 2 |", "|3", "4", "| [r] | `|` |", "  | 5 | $a_b$ |", "|-|-|"),
+            *("", "    | 8 |", "> q", "- b", "---", "```", "$$", "[r]: /u", "# h"),
+        ]
+    ),
+    max_size=50,
+)
+
+
+@settings(max_examples=40, deadline=None)
+@given(rows=ROWS, sizes=SIZES)
+def test_any_rows_of_a_table_stream_to_the_same_end(rows: list[str], sizes: list[int]) -> None:
+    """F-R05: whatever ends it, in whichever of its pieces."""
+    text = "\n".join(["| a | b |", "|---|:-:|", *["| 1 | 2 |"] * 13, *rows])
+    assert likeness(streamed(a_paper(), text, sizes).pieces) == whole(a_paper(), text)
+
+
 SIGNS = "#*_~`[]()<>|-+=:!^x1.&$\\ \t\n\n\ra\u00e4\u0627\u05d0\U0001f600\u200d\ufdd0\u2028\0"
 ANY_TEXT = st.text(
     st.one_of(st.sampled_from(SIGNS), st.characters(exclude_categories=["Cs"])), max_size=80
@@ -231,6 +254,36 @@ def test_what_would_take_long_is_shown_plainly_and_whole(paper: Paper, text: str
     shown = "".join(texts(writer.pieces))
     assert shown.replace("\n", "") == text.replace("\n", "")
     assert len(writer.pieces) > 1
+
+
+def test_rows_of_an_open_table_are_final_as_they_come(paper: Paper) -> None:
+    """U03: what is read for one more row, and what is made anew, does not grow with the table."""
+    looks: list[int] = []
+
+    class Watched(Grammar):
+        def blocks(self, text: str, names: Names) -> list[Block]:
+            looks.append(len(text))
+            return super().blocks(text, names)
+
+    writer = MarkdownWriter(paper, Watched())
+    text = "| a | b |\n|---|---|\n"
+    kept: list[Piece] = []
+    for number in range(600):
+        text += f"| row {number} | cell |\n"
+        writer.write(text, finished=False)
+        stays = [old is new for old, new in zip(kept, writer.pieces, strict=False)]
+        assert all(stays[:-1])
+        kept = list(writer.pieces)
+    assert max(looks) < 200 and len(looks) <= 4 * 600
+    assert likeness(writer.pieces) == whole(paper, text)
+
+
+def test_a_table_that_becomes_too_large_while_it_streams_is_shown_as_written(paper: Paper) -> None:
+    """U03"""
+    text = "|a" * 64 + "|\n" + "|-" * 64 + "|\n" + ("|b" * 64 + "|\n") * 40 + "\nend"
+    writer = streamed(paper, text, [211])
+    assert not any(isinstance(one, TablePiece) for one in writer.pieces)
+    assert likeness(writer.pieces) == whole(paper, text)
 
 
 def test_numbers_of_a_list_go_on_where_they_begin(paper: Paper) -> None:
@@ -376,6 +429,57 @@ CURRENCY = [
 def test_sums_of_money_are_text(paper: Paper, text: str) -> None:
     """U39"""
     assert texts(written(paper, text).pieces) == [text]
+
+
+@pytest.mark.parametrize("text", CURRENCY)
+def test_sums_of_money_have_the_letters_of_words(paper: Paper, text: str) -> None:
+    """U39: with one exception, which is a formula."""
+    assert formulas(paper, text) == (["$a_b$"] if "$a_b$" in text else [])
+
+
+FORMULAS = {
+    "so $a_b * c_d * e$ holds": ["$a_b * c_d * e$"],
+    "with $n$, $2x$ and $f(x, y)$": ["$n$", "$2x$", "$f(x, y)$"],
+    r"by \(x^2\), \[\frac{a}{b}\] and $$ \sin t $$": [
+        r"\(x^2\)",
+        r"\[\frac{a}{b}\]",
+        r"$$ \sin t $$",
+    ],
+    "**$a < b$** and $a + b = c$.": ["$a < b$", "$a + b = c$"],
+    "$$\na_1\n- b\n# c\n=\nd\n$$\nafter": ["$$\u2028a_1\u2028- b\u2028# c\u2028=\u2028d\u2028$$"],
+    "text\n\\[ x = 1\n+ 2 \\]\nafter": ["\\[ x = 1\u2028+ 2 \\]"],
+    "$$\nx = 1\n\n# A heading": ["$$\u2028x = 1"],
+    "> $$\n> x = 1\n> $$": ["$$\u2028x = 1\u2028$$"],
+    "- $$\n  x = 1\n  $$\n- b": ["$$\u2028x = 1\u2028$$"],
+    "`$x$` and \\$x$ and $x $ and x$y$z and $HOME/a_b:$PATH": [],
+    "```\n$$\nx\n$$\n```": [],
+    r"\(see below\) \[1\]": [],
+}
+
+
+@pytest.mark.parametrize("text", FORMULAS)
+def test_formulas_stand_as_written_in_letters_of_their_own(paper: Paper, text: str) -> None:
+    """U39: no mark in them is read as Markdown, no letter is lost, and they stream to the same."""
+    assert formulas(paper, text) == FORMULAS[text]
+    assert likeness(streamed(paper, text, [1]).pieces) == whole(paper, text)
+
+
+def formulas(paper: Paper, text: str) -> list[str]:
+    """What has the letters of mathematics."""
+    family = paper.theme.math().family()
+    return [
+        run[0]
+        for line in whole(paper, text)
+        for run in line[-1]
+        if family in run and not line[0].startswith("code")
+    ]
+
+
+def test_a_drawing_in_words_is_shown_as_its_source(paper: Paper) -> None:
+    """U39: mermaid and TeX fences are code, with their language."""
+    pieces = written(paper, "```mermaid\ngraph TD; A-->B\n```\n").pieces
+    (code,) = [one for one in pieces if isinstance(one, CodePiece)]
+    assert (code.code.language, code.code.text) == ("mermaid", "graph TD; A-->B\n")
 
 
 @pytest.mark.skipif(not SHARED.exists(), reason="the strings are not here")

@@ -2,10 +2,11 @@
 
 import itertools
 from pathlib import Path
+from typing import Any
 
 import pytest
 from PySide6.QtCore import QPoint, QPointF, Qt
-from PySide6.QtGui import QContextMenuEvent, QGuiApplication, QWheelEvent
+from PySide6.QtGui import QContextMenuEvent, QGuiApplication, QTextCursor, QWheelEvent
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QFileDialog, QMenu
 
@@ -110,6 +111,31 @@ def test_a_table_that_fits_is_not_scrolled_and_one_of_long_words_wraps_first(des
     table = wide(view)
     assert isinstance(table, TablePiece)
     assert table.slide.reach == 0
+
+
+def test_the_pieces_of_a_long_table_stand_as_one(desk: Desk) -> None:
+    """U03: their columns are those of the first, whatever their own cells hold."""
+    row = "| 1 | two | " + "x" * 60 + " |\n"
+    text = "| a | b | c |\n|---|---|---|\n" + row * 20 + "| " + "long words " * 9 + "| 3 | 4 |\n"
+    desk.say(text)
+    pieces = [one for one in box_of(desk.show()).pieces if isinstance(one, TablePiece)]
+    assert len(pieces) == 2 and pieces[0].slide is pieces[1].slide
+    assert _columns(pieces[0]) == _columns(pieces[1])
+    assert (pieces[0].last, pieces[1].last) == (False, True)
+    # The border between them is one line.
+    assert pieces[1].y == pieces[0].y + pieces[0].height and pieces[1].above < 0
+
+
+def _columns(piece: TablePiece) -> list[float]:
+    """Where the cells of the first row begin."""
+    document = piece.document
+    layout, found, block = document.documentLayout(), list[float](), document.begin()
+    while block.isValid():
+        table: Any = QTextCursor(block).currentTable()
+        if table is not None and len(found) < table.columns():
+            found.append(layout.blockBoundingRect(block).x())
+        block = block.next()
+    return found
 
 
 def test_code_wraps_when_it_is_asked_for_and_stays_so(desk: Desk) -> None:

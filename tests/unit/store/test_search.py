@@ -12,9 +12,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from sqlalchemy import Connection
 
-from desktop.core.chunks import NewChunk, System, Text, ToolCall, ToolResult
+from desktop.core.chunks import System, Text, ToolCall, ToolResult
 from desktop.core.protocols import Search
-from desktop.core.records import SearchHit, SearchPage, SearchPlace
+from desktop.core.records import SearchFilter, SearchHit, SearchPage, SearchPlace
 from desktop.store import search
 from desktop.store.codec import search_text
 from desktop.store.log import Log
@@ -227,29 +227,6 @@ def test_conversations_in_the_bin_or_purged_are_left_out(
     assert [hit.tab_id for hit in find(log, "needle")] == [kept]
 
 
-def test_filters_leave_only_what_was_asked_for(log: Log, tab: str, tmp_path: Path) -> None:
-    other = tmp_path / "other"
-    other.mkdir()
-    elsewhere = new_tab(log, other)
-    say(log, tab, "needle")
-    say(log, elsewhere, "needle")
-    run(log.session(tab).append([chunk("u", "needle"), _result("r", "needle")]))
-
-    def found(**only: object) -> list[tuple[str, str]]:
-        page = run(log.search.find("needle", limit=9, **only))  # pyright: ignore[reportArgumentType]
-        return [(hit.tab_id, hit.type) for hit in page.hits]
-
-    workspace = run(log.catalogue.tab(elsewhere)).workspace_id
-    assert found(workspace_id=workspace) == [(elsewhere, "text")]
-    assert found(role="user") == [(tab, "text")]
-    assert found(type_="tool_result") == [(tab, "tool_result")]
-    assert found(workspace_id=workspace, role="user") == []
-
-
-def _result(id_: str, text: str) -> NewChunk:
-    return chunk(id_, ToolResult("1", "grep", text), role="tool")
-
-
 def test_damaged_rows_and_rows_without_a_text_disturb_no_search(
     log: Log, tab: str, tmp_path: Path
 ) -> None:
@@ -433,7 +410,7 @@ def _check_double(log: AnyLog, folder: Path) -> None:
     assert [hit.seq for hit in find(log, '"blue sky"')] == [1]
     assert [hit.seq for hit in find(log, "needle sky")] == [3]
     assert run(door.find(" ", limit=3)) == SearchPage()
-    assert run(door.find("sky", limit=3, role="user")) == SearchPage()
+    assert run(door.find("sky", limit=3, only=SearchFilter(role="user"))) == SearchPage()
     hit = run(door.find("needle", limit=1)).hits[0]
     assert (hit.tab_id, hit.directory, hit.role) == (tab, str(folder.resolve()), "assistant")
     assert [hit.snippet[low:high].lower() for low, high in hit.marks] == ["needle"]

@@ -16,6 +16,8 @@ from markdown_it.rules_core import StateCore
 from markdown_it.token import Token
 from mdit_py_plugins.footnote import footnote_plugin
 
+from desktop.ui.transcript.markdown.math import math_plugin
+
 CELL_LIMIT = 2_000
 LINE_LIMIT = 5_000
 BLOCK_LIMIT = 65_536
@@ -82,12 +84,13 @@ class Names:
 
 
 class Grammar:
-    """CommonMark with tables, strikethrough, footnotes and task lists."""
+    """CommonMark with tables, strikethrough, footnotes, task lists and mathematics."""
 
     def __init__(self) -> None:
         options = {"html": False, "maxNesting": 2 * DEPTH_LIMIT}
         self._parser = MarkdownIt("commonmark", options).enable(["table", "strikethrough"])
         footnote_plugin(self._parser, inline=False, move_to_end=False)
+        math_plugin(self._parser)
         # Letters come later and by block.
         self._parser.disable(["normalize", "block"])
         # Our own check stands at the click; here every target stays visible as written.

@@ -24,6 +24,8 @@ def write_letters(
                 cursor.insertText("\u2028", stack[-1])
             case "code_inline":
                 cursor.insertText(token.content, _code(paper, stack[-1]))
+            case "math_inline":
+                cursor.insertText(token.content.replace("\n", " "), math_letters(paper, stack[-1]))
             case "image":
                 _write_image(paper, cursor, token, stack[-1])
             case "footnote_ref":
@@ -46,6 +48,15 @@ def note_letters(paper: Paper, letters: QTextCharFormat) -> QTextCharFormat:
     raised.setVerticalAlignment(QTextCharFormat.VerticalAlignment.AlignSuperScript)
     raised.setForeground(paper.theme.color("accent"))
     return raised
+
+
+def math_letters(paper: Paper, around: QTextCharFormat) -> QTextCharFormat:
+    """Mathematics stands as it was written, in letters of its own."""
+    letters = QTextCharFormat(around)
+    font = paper.theme.math()
+    font.setPixelSize(around.font().pixelSize())
+    letters.setFont(font)
+    return letters
 
 
 def _code(paper: Paper, around: QTextCharFormat) -> QTextCharFormat:

@@ -14,9 +14,14 @@ from desktop.ui.transcript.markdown.code import code_pieces
 from desktop.ui.transcript.markdown.fences import language_of
 from desktop.ui.transcript.markdown.grammar import task_of
 from desktop.ui.transcript.markdown.joining import ProsePiece
-from desktop.ui.transcript.markdown.letters import note_letters, note_words, write_letters
+from desktop.ui.transcript.markdown.letters import (
+    math_letters,
+    note_letters,
+    note_words,
+    write_letters,
+)
 from desktop.ui.transcript.markdown.lists import DEEPEST, Lists
-from desktop.ui.transcript.markdown.tables import table_piece, tiny
+from desktop.ui.transcript.markdown.tables import table_pieces, tiny
 from desktop.ui.transcript.pieces import (
     GROUND_PROPERTY,
     QUOTE_PROPERTY,
@@ -69,8 +74,8 @@ class _Prose:
             token = tokens[place]
             if token.type == "table_open":
                 end = _closing(tokens, place)
-                table = table_piece(self._paper, tokens[place : end + 1], self._indent)
-                self._stand_apart([table])
+                table = table_pieces(self._paper, tokens[place : end + 1], self._indent)
+                self._stand_apart(table)
                 place = end
             elif token.type in ("fence", "code_block"):
                 language = language_of(token.info)
@@ -126,6 +131,8 @@ class _Prose:
             case "footnote_reference_close":
                 if self._note is not None:
                     self._block(body_block(self._theme))
+            case "math_block":
+                self._math(token)
             case "hr":
                 self._rule()
             case "inline":
@@ -194,6 +201,13 @@ class _Prose:
         block.setHeadingLevel(level)
         self._letters.append(ink(self._paper.colour, self._theme.font(size, bold=True)))
         self._block(block)
+
+    def _math(self, token: Token) -> None:
+        block = body_block(self._theme)
+        block.setLeftMargin(self._theme.px(self._theme.space_24))
+        self._block(block)
+        letters = math_letters(self._paper, self._letters[-1])
+        self._cursor.insertText(token.content.replace("\n", "\u2028"), letters)
 
     def _rule(self) -> None:
         block = body_block(self._theme)

@@ -1,4 +1,7 @@
-"""Tables: one that stands by itself is as wide as it needs to be and scrolls inside itself."""
+"""Tables: one that stands by itself is as wide as it needs to be and scrolls inside itself.
+
+It is cut into pieces of few rows, so that more of them never lays out again what stands there.
+"""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -20,7 +23,7 @@ from PySide6.QtGui import (
 from desktop.ui.theme import Theme
 from desktop.ui.transcript.markdown.letters import write_letters
 from desktop.ui.transcript.pieces import Document, Paper, body_block, ink
-from desktop.ui.transcript.wide import TablePiece
+from desktop.ui.transcript.wide import Grid, TablePiece
 
 _ALIGNMENTS = {
     "left": Qt.AlignmentFlag.AlignLeft,
@@ -29,28 +32,43 @@ _ALIGNMENTS = {
 }
 
 
+# Rows of one piece: so many are laid out at once, and made anew while the last of them streams.
+PIECE_ROWS = 16
+
+
 @dataclass(frozen=True, slots=True)
-class _Cell:
+class Cell:
     letters: Sequence[Token]
     alignment: Qt.AlignmentFlag | None
 
 
-def table_piece(paper: Paper, tokens: Sequence[Token], indent: int = 0) -> TablePiece:
-    """The table of these tokens, so many pixels to the right."""
+Line = Sequence[Cell]
+
+
+def table_pieces(paper: Paper, tokens: Sequence[Token], indent: int = 0) -> list[TablePiece]:
+    """The table of these tokens, so many pixels to the right; a long one in pieces."""
+    lines = lines_of(tokens)
+    grid = Grid(max((len(line) for line in lines), default=1))
+    for start in range(0, max(1, len(lines)), PIECE_ROWS):
+        grid.pieces.append(table_piece(paper, grid, lines[start : start + PIECE_ROWS], indent))
+    return grid.pieces
+
+
+def table_piece(paper: Paper, grid: Grid, lines: Sequence[Line], indent: int = 0) -> TablePiece:
+    """The next piece of a table, not yet among those of its grid. The head is in the first."""
     document = Document(paper, paper.theme.font())
     cursor = QTextCursor(document)
     cursor.beginEditBlock()
-    rows = _rows(tokens)
-    columns = max((len(row) for row in rows), default=1)
     _shrink(paper.theme, cursor.block())
-    table = cursor.insertTable(max(1, len(rows)), columns, _style(paper.theme))
-    for number, row in enumerate(rows):
-        for column, cell in enumerate(row):
-            _fill(paper, table.cellAt(number, column), cell, header=number == 0)
+    table = cursor.insertTable(max(1, len(lines)), grid.columns, _style(paper.theme))
+    for number, line in enumerate(lines):
+        for column, cell in enumerate(line):
+            is_head = number == 0 and not grid.pieces
+            _fill(paper, table.cellAt(number, column), cell, header=is_head)
     cursor.movePosition(QTextCursor.MoveOperation.End)
     _shrink(paper.theme, cursor.block())
     cursor.endEditBlock()
-    return TablePiece(paper, document, columns, left=indent)
+    return TablePiece(paper, document, grid, table, left=indent)
 
 
 def _shrink(theme: Theme, block: QTextBlock) -> None:
@@ -79,12 +97,11 @@ def _style(theme: Theme) -> QTextTableFormat:
     style.setBorderCollapse(True)
     style.setCellPadding(theme.px(6))
     style.setCellSpacing(0)
-    style.setBottomMargin(theme.space_12)
     style.setWidth(QTextLength(QTextLength.Type.VariableLength, 0))
     return style
 
 
-def _fill(paper: Paper, at: QTextTableCell, cell: _Cell, *, header: bool) -> None:
+def _fill(paper: Paper, at: QTextTableCell, cell: Cell, *, header: bool) -> None:
     cursor = at.firstCursorPosition()
     block = body_block(paper.theme, below=0)
     if cell.alignment is not None:
@@ -99,8 +116,8 @@ def _fill(paper: Paper, at: QTextTableCell, cell: _Cell, *, header: bool) -> Non
     write_letters(paper, cursor, cell.letters, letters)
 
 
-def _rows(tokens: Sequence[Token]) -> list[list[_Cell]]:
-    rows: list[list[_Cell]] = []
+def lines_of(tokens: Sequence[Token]) -> list[list[Cell]]:
+    rows: list[list[Cell]] = []
     for place, token in enumerate(tokens):
         if token.type == "tr_open":
             rows.append([])
@@ -108,5 +125,5 @@ def _rows(tokens: Sequence[Token]) -> list[list[_Cell]]:
             align = str(token.attrs.get("style", "")).removeprefix("text-align:")
             after = tokens[place + 1] if place + 1 < len(tokens) else None
             inline = after.children if after is not None and after.type == "inline" else None
-            rows[-1].append(_Cell(inline or (), _ALIGNMENTS.get(align)))
+            rows[-1].append(Cell(inline or (), _ALIGNMENTS.get(align)))
     return rows

@@ -7,6 +7,7 @@ the end (FIELD F-R05). What an open block costs does not grow with what stands b
 
 import sys
 from collections.abc import Callable, Sequence
+from functools import partial
 
 from PySide6.QtGui import QTextCursor
 
@@ -22,6 +23,7 @@ from desktop.ui.transcript.markdown.grammar import (
     is_too_heavy,
 )
 from desktop.ui.transcript.markdown.joining import Finished, Part, ProsePiece
+from desktop.ui.transcript.markdown.open_table import OpenTable, open_table
 from desktop.ui.transcript.markdown.prose import prose_pieces
 from desktop.ui.transcript.pieces import Paper, Piece, plain_pieces
 from desktop.ui.transcript.writing import PlainWriter
@@ -47,6 +49,8 @@ class MarkdownWriter:
         self._tail: Sequence[Piece] = ()
         self._offset = 0
         self._fence: OpenFence | None = None
+        self._table: OpenTable | None = None
+        self._no_table = -1
         self._plain: PlainWriter | None = None
         self._next_look = 0
         self._made_to = 0
@@ -73,10 +77,10 @@ class MarkdownWriter:
 
     def write(self, text: str, *, finished: bool) -> None:
         text = self._with_plain_ends(text)
-        self._close_blocks(text)
+        self._close_blocks(text, streams=not finished)
         if finished:
             self._finish(text)
-        elif self._fence is None:
+        elif self._fence is None and self._table is None:
             self._show_open(text)
 
     def _with_plain_ends(self, text: str) -> str:
@@ -123,6 +127,8 @@ class MarkdownWriter:
     def _finish(self, text: str) -> None:
         if self._fence is not None:
             self._end_fence(self._fence, text, len(text))
+        if self._table is not None:
+            self._end_table(self._table, self._table.end(text))
         self._settle(text, len(text))
         names = self._definitions.names
         self._remade_from = self._finished.define(text, names, self._remade(text))
@@ -135,9 +141,13 @@ class MarkdownWriter:
 
         return make
 
-    def _close_blocks(self, text: str) -> None:
+    def _close_blocks(self, text: str, *, streams: bool) -> None:
         """Moves the offset over every block that no later line can change."""
         while True:
+            if self._table is None and streams:
+                self._open_table(text)
+            if self._table is not None and not self._grow_table(self._table, text):
+                return
             if self._fence is None:
                 self._open_fence(text)
             if self._fence is not None:
@@ -199,6 +209,35 @@ class MarkdownWriter:
         fence.end(text)
         self._fence = None
         self._add([Part(piece, self._offset, end) for piece in fence.code.pieces])
+        self._offset = end
+        self._next_look = self._made_to = 0
+
+    # A table that streams
+
+    def _open_table(self, text: str) -> None:
+        if self._fence is not None or self._no_table == self._offset:
+            return
+        names = partial(Names, self._definitions)
+        self._table = open_table(self._paper, self._grammar, names, text, self._offset)
+        if self._table is not None:
+            self.renders += 1
+
+    def _grow_table(self, table: OpenTable, text: str) -> bool:
+        """Whether something else goes on behind it, or instead of it where it is too heavy."""
+        end = table.grow(text)
+        if table.is_heavy:
+            self._table, self._no_table = None, self._offset
+            return True
+        if end is None:
+            self._tail = table.pieces
+            return False
+        self._end_table(table, end)
+        return True
+
+    def _end_table(self, table: OpenTable, end: int) -> None:
+        self._table = None
+        known = len(self._definitions.names)
+        self._add([Part(piece, table.start, end, known) for piece in table.pieces])
         self._offset = end
         self._next_look = self._made_to = 0
 

@@ -1,0 +1,102 @@
+"""The page of the search over everything: what is looked for, where, and what was found (U40).
+
+A page shows and emits wishes; what is read is the business of `Searching`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtGui import QAccessible, QAccessibleAnnouncementEvent, QKeyEvent
+from PySide6.QtWidgets import QHBoxLayout, QLineEdit, QVBoxLayout, QWidget
+
+from desktop.ui.controls import act_button, text_label
+from desktop.ui.search_filters import SearchFilters
+from desktop.ui.search_list import SearchList, SearchModel
+from desktop.ui.search_paint import SearchDelegate
+from desktop.ui.theme import Theme
+
+
+class EverythingPage(QWidget):
+    """`typed` with each letter and each other choice, `open_wanted(SearchHit)`, `stop_wanted` while
+    it looks, `closed` to leave the page."""
+
+    typed = Signal()
+    open_wanted = Signal(object)
+    stop_wanted = Signal()
+    closed = Signal()
+
+    def __init__(self, theme: Callable[[], Theme], parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setObjectName("searchPage")
+        self.field = QLineEdit(self)
+        self.field.setObjectName("searchEverything")
+        self.field.setAccessibleName(self.tr("Search in all conversations"))
+        self.field.setPlaceholderText(self.tr("Words, names of files, “exact words”"))
+        self.field.setClearButtonEnabled(True)
+        self.filters = SearchFilters(theme(), self)
+        self.rows = SearchModel(self)
+        self.list = SearchList(self.rows, self)
+        self.list.setItemDelegate(SearchDelegate(theme, self.list))
+        self._state = text_label(self, "searchState")
+        self._state.setProperty("muted", True)
+        self._stop = act_button(self, self.tr("Stop"), "searchStop", self.stop_wanted.emit)
+        self._build(theme())
+        self.setFocusProxy(self.field)
+        self.field.textChanged.connect(lambda _: self.typed.emit())
+        self.field.returnPressed.connect(self.list.enter)
+        self.filters.changed.connect(self.typed)
+        self.list.chosen.connect(self.open_wanted)
+        self.list.left.connect(self.field.setFocus)
+        self.show_state("", can_stop=False)
+
+    def show_state(self, words: str, *, can_stop: bool) -> None:
+        """How far the search is."""
+        self._state.setText(words)
+        self.field.setAccessibleDescription(words)
+        self._stop.setVisible(can_stop)
+
+    def announce(self, words: str) -> None:
+        """Tells a screen reader, once."""
+        QAccessible.updateAccessibility(QAccessibleAnnouncementEvent(self._state, words))
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        """↓ goes to the hits, as Enter in the field does; Esc goes back there, then closes."""
+        match event.key():
+            case Qt.Key.Key_Down:
+                self.list.enter()
+            case Qt.Key.Key_Escape if self.focusWidget() is self.list:
+                self.field.setFocus()
+            case Qt.Key.Key_Escape:
+                self.closed.emit()
+            case _:
+                super().keyPressEvent(event)
+
+    def _build(self, theme: Theme) -> None:
+        outer = QHBoxLayout(self)
+        middle = QWidget(self)
+        middle.setMaximumWidth(theme.column)
+        outer.addStretch(1)
+        outer.addWidget(middle, 100)
+        outer.addStretch(1)
+        column = QVBoxLayout(middle)
+        column.setContentsMargins(theme.space_8, theme.space_16, theme.space_8, theme.space_8)
+        column.setSpacing(theme.space_8)
+        title = text_label(middle, "searchTitle", self.tr("Search"))
+        title.setProperty("title", True)
+        close = act_button(middle, self.tr("Close"), "closeSearch", self.closed.emit)
+        close.setToolTip(self.tr("Back to the conversations (Esc)"))
+        column.addLayout(_row(theme, title, close))
+        column.addWidget(self.field)
+        column.addWidget(self.filters)
+        column.addLayout(_row(theme, self._state, self._stop))
+        column.addWidget(self.list, 1)
+
+
+def _row(theme: Theme, wide: QWidget, end: QWidget) -> QHBoxLayout:
+    row = QHBoxLayout()
+    row.setSpacing(theme.space_8)
+    row.addWidget(wide, 1)
+    row.addWidget(end)
+    return row
