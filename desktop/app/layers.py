@@ -120,6 +120,7 @@ class Layers:
             commands=runtime.commands,
             catalogue=runtime.catalogue,
             reader=runtime.reader,
+            outline=runtime.outline,
             search=runtime.search,
             hub=runtime.hub,
             access=runtime.access,

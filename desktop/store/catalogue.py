@@ -10,6 +10,7 @@ from pathlib import Path
 from sqlalchemy import Connection, select
 
 from desktop.core.records import CatalogueView, Tab
+from desktop.store.bookmarks import Bookmarks
 from desktop.store.branches import Branches
 from desktop.store.lanes import Lanes
 from desktop.store.leases import Leases
@@ -65,6 +66,9 @@ class SqlCatalogue:
         self.save_draft = tabs.save_draft
         self._branches = Branches(lanes, new_id=new_id, now_ms=now_ms)
         self.branches = self._branches.of
+        bookmarks = Bookmarks(lanes, now_ms=now_ms)
+        self.bookmarks = bookmarks.of
+        self.set_bookmark = bookmarks.set
         self._purging = purging
         self._now_ms = now_ms
         snapshots = AgentSnapshotStore(lanes, now_ms=now_ms)

@@ -25,12 +25,10 @@ from desktop.store.lanes import Lanes
 logger = logging.getLogger(__name__)
 
 # A damaged text would fail the whole read where SQLite's driver decodes it, so it comes as bytes.
-_COLUMNS = (
-    "id, seq, turn_id, step, role, type, CAST(data_json AS BLOB), created_at, provider, model"
-)
-_OLDER = f"SELECT {_COLUMNS} FROM chunks WHERE tab_id = ? AND seq < ? ORDER BY seq DESC LIMIT ?"
+COLUMNS = "id, seq, turn_id, step, role, type, CAST(data_json AS BLOB), created_at, provider, model"
+_OLDER = f"SELECT {COLUMNS} FROM chunks WHERE tab_id = ? AND seq < ? ORDER BY seq DESC LIMIT ?"
 _NEWER = (
-    f"SELECT {_COLUMNS} FROM chunks WHERE tab_id = ? AND seq > ? AND seq <= ? ORDER BY seq LIMIT ?"
+    f"SELECT {COLUMNS} FROM chunks WHERE tab_id = ? AND seq > ? AND seq <= ? ORDER BY seq LIMIT ?"
 )
 _LOWEST = "SELECT min(seq) FROM chunks WHERE tab_id = ? AND seq <= ?"
 _HIGHEST = "SELECT max(seq) FROM chunks WHERE tab_id = ? AND seq <= ?"
@@ -130,7 +128,7 @@ def read_page(
         rows = _around(connection, line, around, limit)
     else:
         rows = _older(connection, line, _NO_END if before is None else before, limit)
-    first, last = _bounds(connection, line)
+    first, last = bounds(connection, line)
     if rows:
         lower, upper = rows[0][1], rows[-1][1]
     else:
@@ -253,7 +251,7 @@ def _around(
     return [*older, *newer]
 
 
-def _bounds(connection: Connection, line: Sequence[Stretch]) -> tuple[int, int]:
+def bounds(connection: Connection, line: Sequence[Stretch]) -> tuple[int, int]:
     """The first and the last seq of the log; (0, 0) for an empty one."""
     first = _first_of(connection, line, _LOWEST)
     return first, _first_of(connection, line[::-1], _HIGHEST) if first else 0

@@ -7,7 +7,7 @@ from PySide6.QtWidgets import QDialog, QWidget
 
 from desktop.core.access import Access
 from desktop.core.backups import BackupState
-from desktop.core.protocols import Catalogue, Commands, LogReader, Search
+from desktop.core.protocols import Catalogue, Commands, LogReader, OutlineReader, Search
 from desktop.core.records import Storage
 from desktop.feed.hub import Hub
 from desktop.ui.attaching import Reading
@@ -35,6 +35,7 @@ class Doors:
     commands: Commands
     catalogue: Catalogue
     reader: LogReader
+    outline: OutlineReader
     search: Search
     hub: Hub
     access: Access

@@ -67,6 +67,7 @@ def test_a_first_message_that_could_not_go_out_is_kept_and_makes_no_second_conve
         commands=cast("Commands", commands),
         catalogue=log.catalogue,
         reader=log.reader,
+        outline=log.outline,
         search=log.search,
         hub=Hub(),
         access=access,
