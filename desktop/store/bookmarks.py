@@ -1,6 +1,6 @@
 """Rows that a person wants to find again. A bookmark is the row's own: it stands with the
 conversation that holds the row, and whoever reads the row, a fork through its parent too, has it
-(decision 0027)."""
+(decision 27)."""
 
 from collections.abc import Callable
 from functools import partial

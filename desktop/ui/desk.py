@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from PySide6.QtCore import QObject, Signal
-from PySide6.QtWidgets import QInputDialog, QWidget
+from PySide6.QtWidgets import QInputDialog, QSplitter, QWidget
 
 from desktop.core.records import CatalogueView, Tab
 from desktop.ui import asking, attaching, compacting
@@ -16,6 +16,7 @@ from desktop.ui.composer import Composer
 from desktop.ui.conversation_area import ConversationArea
 from desktop.ui.doors import Doors
 from desktop.ui.putting_away import PuttingAway
+from desktop.ui.right_side import RightSide
 from desktop.ui.tasks import Tasks
 from desktop.ui.theme import Theme
 from desktop.ui.transcript.position import ViewState
@@ -36,12 +37,14 @@ class Desk(QObject):
         doors: Doors,
         *,
         area: ConversationArea,
+        right_side: Callable[[QSplitter], RightSide],
         tasks: Tasks,
         theme: Callable[[], Theme],
         window: QWidget,
     ) -> None:
         super().__init__(window)
         self.doors = doors
+        self.right_side = right_side
         self._area = area
         self._tasks = tasks
         self._window = window
@@ -77,6 +80,11 @@ class Desk(QObject):
             if tab.is_open and (tab.archived_at is None or tab.id in self._archived_open)
         ]
         return sorted(shown, key=lambda tab: tab.position)
+
+    def recent_tabs(self) -> list[Tab]:
+        """The conversations that are not put away, the one with the newest message first."""
+        living = [tab for tab in self._tabs if tab.archived_at is None and tab.last_message_at]
+        return sorted(living, key=lambda tab: tab.last_message_at or 0, reverse=True)
 
     def show(self, view: CatalogueView) -> None:
         """The catalogue as it is now."""

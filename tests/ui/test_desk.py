@@ -80,9 +80,10 @@ def test_a_first_message_that_could_not_go_out_is_kept_and_makes_no_second_conve
         show_shortcuts=nothing,
         show_about=nothing,
         show_usage=nothing,
+        show_palette=nothing,
         reading=Reading(file=nothing, picture=nothing),
     )
-    desk = Desk(doors, area=area, tasks=tasks, theme=lambda: theme, window=area)
+    desk = Desk(doors, area=area, right_side=nothing, tasks=tasks, theme=lambda: theme, window=area)
     composer = area.new_page.composer
     composer.set_text("Hello")
 
