@@ -21,24 +21,30 @@ class Stepping(QObject):
         self._tasks = tasks
         self._view = view
         self._stepped: tuple[int, ViewState] | None = None
-        self._busy = False
+        self._asked: list[int] = []
 
     def step(self, by: int) -> None:
         """To the prompt before (-1) or after (1); after the last one, to the end."""
-        if not self._busy:
-            self._busy = True
-            self._tasks.start(self._step(by), f"step in {self._tab_id}")
+        self._asked.append(by)
+        if len(self._asked) == 1:
+            self._tasks.start(self._take_steps(), f"step in {self._tab_id}")
+
+    async def _take_steps(self) -> None:
+        """One after the other: a key that is pressed again while one is on its way counts."""
+        try:
+            while self._asked:
+                await self._step(self._asked[0])
+                del self._asked[0]
+        finally:
+            self._asked.clear()
 
     async def _step(self, by: int) -> None:
-        try:
-            here = self._here(by)
-            where = {"before": here} if by < 0 else {"after": here}
+        here = self._here(by)
+        where = {"before": here} if by < 0 else {"after": here}
+        turns = await self._outline.turns(self._tab_id, limit=1, **where)
+        while not turns.headings and (turns.has_older if by < 0 else turns.has_newer):
+            where = {"before": turns.first} if by < 0 else {"after": turns.last}
             turns = await self._outline.turns(self._tab_id, limit=1, **where)
-            while not turns.headings and (turns.has_older if by < 0 else turns.has_newer):
-                where = {"before": turns.first} if by < 0 else {"after": turns.last}
-                turns = await self._outline.turns(self._tab_id, limit=1, **where)
-        finally:
-            self._busy = False
         if turns.headings:
             self._view.jump(turns.headings[0].seq)
             self._stepped = turns.headings[0].seq, self._view.view_state()
