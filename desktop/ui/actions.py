@@ -7,15 +7,17 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from PySide6.QtGui import QAction, QKeySequence
-from PySide6.QtWidgets import QMainWindow, QMenu
+from PySide6.QtWidgets import QApplication, QMainWindow, QMenu
 
+from desktop.ui.field_keys import FieldKeys
 from desktop.ui.tab_strip import PLACES
 
 
 @dataclass(frozen=True, slots=True)
 class ActionSpec:
     """One entry of a menu, or of the menu `under` that opens in it. `keys` are portable texts; the
-    first is shown. `needs_doors`: it can only be used once the log is open."""
+    first is shown. `needs_doors`: it can only be used once the log is open;
+    `over_fields`: its keys are heard before a text field's own."""
 
     name: str
     menu: str
@@ -23,6 +25,7 @@ class ActionSpec:
     keys: tuple[str, ...] = ()
     needs_doors: bool = True
     under: str = ""
+    over_fields: bool = False
 
 
 # Keys of the message field and of the permission bar: they act only there.
@@ -65,11 +68,11 @@ ACTIONS: tuple[ActionSpec, ...] = (
     ActionSpec("regenerate", "Conversation", "Regenerate the answer", ("Ctrl+Shift+R",)),
     ActionSpec("fork", "Conversation", "Fork from here", ("Ctrl+Shift+B",)),
     ActionSpec("quote", "Conversation", "Quote", ("Ctrl+Shift+9",)),
-    ActionSpec("bookmark", "Conversation", "Bookmark", ("Ctrl+D",)),
+    ActionSpec("bookmark", "Conversation", "Bookmark", ("Ctrl+D",), over_fields=True),
     ActionSpec("usage", "Conversation", "Usage…"),
     ActionSpec("archive", "Conversation", "Archive", ("Ctrl+Shift+A",)),
     ActionSpec("trash", "Conversation", "Move to bin", ("Ctrl+Shift+Del",)),
-    ActionSpec("palette", "Go", "Command or conversation…", ("Ctrl+K",)),
+    ActionSpec("palette", "Go", "Command or conversation…", ("Ctrl+K",), over_fields=True),
     ActionSpec("write", "Go", "Message field", ("Ctrl+L",), needs_doors=False),
     ActionSpec("next_tab", "Go", "Next conversation", ("Ctrl+Tab", "Ctrl+PgDown")),
     ActionSpec("previous_tab", "Go", "Previous conversation", ("Ctrl+Shift+Tab", "Ctrl+PgUp")),
@@ -108,6 +111,9 @@ def fill_menus(
             inner[spec.under] = menus[spec.menu].addMenu(window.tr(spec.under))
         (inner[spec.under] if spec.under else menus[spec.menu]).addAction(action)
         made[spec.name] = action
+    app = QApplication.instance()
+    if isinstance(app, QApplication):
+        FieldKeys([keys for spec in ACTIONS if spec.over_fields for keys in spec.keys], app, window)
     return made
 
 

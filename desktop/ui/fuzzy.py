@@ -2,7 +2,7 @@
 letter in their order. Pure."""
 
 # Where a word begins counts more than its middle, a piece more than scattered letters.
-_PIECE, _BEGINNING, _FIRST, _LETTER, _LEAP = 100, 60, 30, 4, 1
+_PIECE, _BEGINNING, _FIRST, _INITIALS, _LETTER, _LEAP = 100, 60, 30, 120, 4, 1
 
 
 def score(typed: str, text: str) -> int | None:
@@ -20,6 +20,8 @@ def _word(word: str, text: str) -> int | None:
     at = _beginning(word, text)
     if at is not None:
         return _PIECE + _BEGINNING + (_FIRST if at == 0 else 0)
+    if word in "".join(one[0] for one in text.split()):
+        return _INITIALS
     return _PIECE if word in text else _scattered(word, text)
 
 

@@ -148,6 +148,7 @@ class Palette(QDialog):
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         self.setWindowTitle(self.tr("Command or conversation"))
         self._entries = entries
+        self._window = parent
         self._focus_before = QApplication.focusWidget()
         self._model = PaletteModel(self)
         self.field = QLineEdit(self)
@@ -176,7 +177,7 @@ class Palette(QDialog):
         super().done(result)
         before = self._focus_before
         if before is not None and before.isVisible():
-            self.parentWidget().activateWindow()
+            self._window.activateWindow()
             before.setFocus()
 
     def _look(self) -> None:
@@ -226,7 +227,7 @@ class Palette(QDialog):
         column.addWidget(self.list, 1)
         line = max(self.fontMetrics().height() + theme.space_12, theme.measures.hit)
         self.list.setFixedHeight(LINES * line)
-        self.setFixedWidth(min(theme.measures.dialog, self.parentWidget().width()))
+        self.setFixedWidth(min(theme.measures.dialog, self._window.width()))
 
 
 def entries_of(

@@ -52,7 +52,7 @@ class RightSide(QObject):
     def toggle(self) -> None:
         if self.pane.isHidden():
             self.open()
-            self.pane.page and self.pane.page.setFocus()
+            self._outline.setFocus()
         else:
             self.close()
 

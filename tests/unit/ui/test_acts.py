@@ -1,8 +1,10 @@
 """What can be done with a row, and where branches stand: functions of the loaded rows (U19)."""
 
+from collections.abc import Sequence
+
 from desktop.core.chunks import LogChunk, Payload, Role, System, Text, ToolCall
 from desktop.core.conversation import subagent_mark
-from desktop.core.groups import OpenRow, relations, takes_space
+from desktop.core.groups import OpenRow, Row, relations, takes_space
 from desktop.core.records import Branch
 from desktop.core.reducer import OpenBlock, Opened
 from desktop.core.status import TabStatus
@@ -38,7 +40,7 @@ def conversation() -> list[LogChunk]:
     ]
 
 
-def context(rows: list[LogChunk], status: TabStatus | None = None) -> Context:
+def context(rows: Sequence[Row], status: TabStatus | None = None) -> Context:
     return Context(relations(rows), status or TabStatus("a"))
 
 
@@ -88,7 +90,7 @@ def test_s13_what_was_taken_back_is_not_sent_again() -> None:
 def test_what_streams_can_be_quoted_and_has_no_place_for_a_bookmark_yet() -> None:
     block = OpenBlock(Opened("open", "t2", 0, "assistant", "text"))
     rows = [*conversation()[:5], OpenRow(block)]
-    assert acts_at(rows, 5, context(list(rows)), at_head=True, at_tail=True) == ("copy", "quote")
+    assert acts_at(rows, 5, context(rows), at_head=True, at_tail=True) == ("copy", "quote")
 
 
 def test_an_answer_is_everything_from_its_prompt_to_the_next() -> None:
