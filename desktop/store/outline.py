@@ -21,7 +21,8 @@ from desktop.store.searching_within import SLICE, Wanted
 _PROMPT = "role = 'user' AND type = 'text'"
 _TELLING = (
     f"SELECT {COLUMNS} FROM chunks WHERE tab_id = ? AND seq >= ? AND seq <= ?"
-    f" AND (({_PROMPT}) OR type = 'system' OR seq IN (SELECT value FROM json_each(?)))"
+    f" AND (type = 'system' OR (({_PROMPT}) OR seq IN (SELECT value FROM json_each(?)))"
+    " AND (? IS NULL OR search_text LIKE ? ESCAPE '\\'))"
     " ORDER BY seq DESC"
 )
 _PROMPTS_FROM = (
@@ -42,10 +43,14 @@ class Asked:
     text: str = ""
 
     @property
+    def wanted(self) -> Wanted | None:
+        return Wanted.of(self.text)
+
+    @property
     def sought(self) -> Sought:
         """After a place everything up to the span's end is wanted: the span counts the prompts."""
         limit = self.limit if self.after is None else SLICE
-        wanted = Wanted.of(self.text)
+        wanted = self.wanted
         if wanted is None:
             return Sought(limit, self.bookmarks)
         return Sought(
@@ -81,7 +86,9 @@ class SqlOutline:
         text: str = "",
     ) -> Turns:
         asked = Asked(limit, before, after, around, bookmarks, text)
-        return await self._lanes.read(partial(read_turns, tab_id=tab_id, asked=asked))
+        # Looking for a text takes longer: no page waits behind it.
+        lane = self._lanes.search if asked.wanted is not None else self._lanes.read
+        return await lane(partial(read_turns, tab_id=tab_id, asked=asked))
 
 
 def read_turns(connection: Connection, tab_id: str, asked: Asked) -> Turns:
@@ -92,11 +99,13 @@ def read_turns(connection: Connection, tab_id: str, asked: Asked) -> Turns:
     first = max(last - SLICE + 1, lowest, 1) if asked.after is None else asked.after + 1
     gathering = Gathering(asked.sought)
     marks = f"[{','.join(map(str, sorted(asked.bookmarks)))}]"
+    pattern = asked.wanted.pattern if asked.wanted is not None else None
     for stretch in reversed(line):
         low, high = max(first, stretch.after + 1), min(last, stretch.end)
         if low > high or gathering.is_full:
             continue
-        for row in driver(connection).execute(_TELLING, (stretch.tab_id, low, high, marks)):
+        values = (stretch.tab_id, low, high, marks, pattern, pattern)
+        for row in driver(connection).execute(_TELLING, values):
             gathering.see(codec.chunk_of(tab_id, row))
             if gathering.is_full:
                 break
