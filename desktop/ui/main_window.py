@@ -489,7 +489,8 @@ class MainWindow(QMainWindow):
 
     def _to_focus(self, name: str) -> None:
         """Edit actions act on what has the focus, as the platform's own menus do."""
-        act = getattr(QApplication.focusWidget(), name, None)
+        # Right after the palette nothing has the focus yet: what had it in this window gets it.
+        act = getattr(QApplication.focusWidget() or self.focusWidget(), name, None)
         if act is not None:
             act()
 

@@ -9,7 +9,6 @@ from typing import Any
 from PySide6.QtCore import QAbstractListModel, QModelIndex, QObject, QRect, QSize, Qt
 from PySide6.QtGui import QAction, QKeyEvent, QPainter
 from PySide6.QtWidgets import (
-    QApplication,
     QDialog,
     QFrame,
     QLineEdit,
@@ -148,12 +147,10 @@ class Palette(QDialog):
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         self.setWindowTitle(self.tr("Command or conversation"))
         self._entries = entries
-        self._window = parent
-        self._focus_before = QApplication.focusWidget()
         self._model = PaletteModel(self)
         self.field = QLineEdit(self)
         self.list = QListView(self)
-        self._build(theme)
+        self._build(theme, parent.width())
         self.field.textChanged.connect(self._look)
         self.field.returnPressed.connect(self._choose)
         self.list.clicked.connect(lambda _: self._choose())
@@ -172,13 +169,6 @@ class Palette(QDialog):
             super().keyPressEvent(event)
         else:
             self._walk(step)
-
-    def done(self, result: int) -> None:
-        super().done(result)
-        before = self._focus_before
-        if before is not None and before.isVisible():
-            self._window.activateWindow()
-            before.setFocus()
 
     def _look(self) -> None:
         self._model.show(matching(self._entries, self.field.text()))
@@ -207,7 +197,7 @@ class Palette(QDialog):
             self.accept()
             entry.run()
 
-    def _build(self, theme: Theme) -> None:
+    def _build(self, theme: Theme, width: int) -> None:
         self.field.setObjectName("paletteField")
         self.field.setAccessibleName(self.tr("Command or conversation"))
         self.field.setPlaceholderText(self.tr("Command or conversation"))
@@ -227,7 +217,7 @@ class Palette(QDialog):
         column.addWidget(self.list, 1)
         line = max(self.fontMetrics().height() + theme.space_12, theme.measures.hit)
         self.list.setFixedHeight(LINES * line)
-        self.setFixedWidth(min(theme.measures.dialog, self._window.width()))
+        self.setFixedWidth(min(theme.measures.dialog, width))
 
 
 def entries_of(

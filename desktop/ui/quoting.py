@@ -17,11 +17,9 @@ def quote_into(field: QPlainTextEdit, text: str) -> None:
         return
     written = field.toPlainText().rstrip("\n")
     cursor = field.textCursor()
-    cursor.beginEditBlock()
     cursor.setPosition(len(written))
     cursor.movePosition(QTextCursor.MoveOperation.End, QTextCursor.MoveMode.KeepAnchor)
     cursor.insertText(f"\n\n{quote}\n\n" if written else f"{quote}\n\n")
-    cursor.endEditBlock()
     field.setTextCursor(cursor)
     field.ensureCursorVisible()
     field.setFocus()

@@ -167,6 +167,22 @@ def test_enter_on_a_line_leads_there_also_where_it_is_not_loaded(there: Conversa
     there.wait(lambda: there.pane.view.read_seq == 1 and there.here() == "Prompt 1")
 
 
+def test_a_line_that_was_chosen_is_where_one_is_though_it_cannot_come_to_the_top(
+    there: Conversation,
+) -> None:
+    there.lay(1)
+    there.desk.write([row for n in (2, 3) for row in there.turn(n, answer="So it is.")])
+    there.open()
+    there.act(lambda: there.pane.view.jump(1))
+    there.wait(lambda: there.here() == "Prompt 1")
+    there.choose("Prompt 2")
+    there.wait(lambda: there.pane.view.read_seq == there.seq_of("a3"))
+    assert there.here() == "Prompt 2"
+    there.choose("Prompt 2")  # nothing moves: the next move is the person's own
+    there.act(lambda: there.pane.view.jump(1))
+    there.wait(lambda: there.here() == "Prompt 1")
+
+
 def test_new_turns_join_and_say_how_they_ended_without_reading_again(there: Conversation) -> None:
     there.lay(1)
     there.open()
@@ -317,7 +333,20 @@ def test_alt_up_and_down_step_from_prompt_to_prompt_and_beyond_the_last_to_the_e
     there.wait(lambda: view.view_state().seq == there.seq_of("a5"))
     step(1, "6")
     step(-1, "5")
+    there.act(lambda: view.jump(there.seq_of("u6"), 10))
+    step(-1, "6")
     there.act(lambda: view.jump(there.seq_of("u199")))
     there.wait(lambda: view.read_seq == there.seq_of("u199"))
     there.act(lambda: there.stepping.step(1))
     there.wait(lambda: view.following)
+
+
+def test_stepping_goes_on_where_no_prompt_can_come_to_the_top(there: Conversation) -> None:
+    there.lay(1)
+    there.desk.write([row for n in (2, 3) for row in there.turn(n, answer="So it is.")])
+    there.open()
+    view = there.pane.view
+    there.act(lambda: view.jump(1))
+    there.act(lambda: [there.stepping.step(1) for _ in range(3)])
+    there.wait(lambda: view.following)
+    assert there.log.outline.reads >= 4

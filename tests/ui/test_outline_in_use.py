@@ -88,5 +88,11 @@ def test_a_row_is_quoted_and_the_palette_finds_actions_and_conversations(
         person.press(Qt.Key.Key_Escape, person.part(QLineEdit, "paletteField"))
         person.wait(lambda: not person.shows("palette"))
         assert person.composer.hasFocus()
+        person.write("all of it")
+        person.keys("Ctrl+K")
+        person.wait(lambda: person.shows("palette"))
+        person.type_into("paletteField", "select all")
+        person.press(Qt.Key.Key_Return, person.part(QLineEdit, "paletteField"))
+        person.wait(lambda: person.composer.textCursor().selectedText() == "all of it")
         assert first in person.tab_ids()
         assert person.leave() == 0

@@ -149,9 +149,11 @@ class OutlinePage(QWidget):
         """The line that was chosen is where one is, also where it can't come to the very top."""
         if self._page is None:
             return
-        self._aimed = seq
+        view = self._page.pane.view
+        before = view.layout_now
         self.model.show_current(seq)
-        self._page.pane.view.jump(seq)
+        view.jump(seq)
+        self._aimed = seq if view.layout_now != before or not view.placed else 0
 
     # -- filter, and what there is to see -----------------------------------------------------
 

@@ -163,6 +163,8 @@ def test_a_fork_reads_its_parents_prompts_and_then_its_own(log: AnyLog, tmp_path
     run(log.session(fork).append(turn(4)))
     whole = run(log.outline.turns(fork, limit=9))
     assert words(whole) == ["Prompt 1", "Prompt 2", "Prompt 4"]
+    newest = run(log.outline.turns(fork, limit=1, bookmarks=frozenset({10})))
+    assert words(newest) == ["Prompt 4"]
     piece = run(log.outline.turns(fork, limit=1, before=whole.headings[-1].seq))
     assert words(piece) == ["Prompt 2"]
     assert words(run(log.outline.turns(fork, limit=1, after=6))) == ["Prompt 4"]
