@@ -147,6 +147,7 @@ class Palette(QDialog):
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         self.setWindowTitle(self.tr("Command or conversation"))
         self._entries = entries
+        self._window = parent
         self._model = PaletteModel(self)
         self.field = QLineEdit(self)
         self.list = QListView(self)
@@ -169,6 +170,11 @@ class Palette(QDialog):
             super().keyPressEvent(event)
         else:
             self._walk(step)
+
+    def done(self, result: int) -> None:
+        super().done(result)
+        # Where no window manager gives the window back what it had.
+        self._window.activateWindow()
 
     def _look(self) -> None:
         self._model.show(matching(self._entries, self.field.text()))
