@@ -25,7 +25,7 @@ from desktop.ui.actions import ACTIONS, native
 from desktop.ui.fuzzy import score
 from desktop.ui.outline.model import Index
 from desktop.ui.theme import Theme
-from desktop.ui.visible import visible
+from desktop.ui.visible import apart, visible
 
 MOST = 50  # entries that are shown
 BEFORE = 8  # conversations that stand before the actions while nothing is typed
@@ -116,7 +116,9 @@ class PaletteDelegate(QStyledItemDelegate):
         shown = option.fontMetrics.elidedText(
             entry.title, Qt.TextElideMode.ElideRight, room.width()
         )
-        painter.drawText(room, Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeading, shown)
+        painter.drawText(
+            room, Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeading, apart(shown)
+        )
         painter.restore()
 
     def _paint_aside(

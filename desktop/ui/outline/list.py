@@ -21,6 +21,7 @@ from desktop.ui.outline import phrases
 from desktop.ui.outline.line import Line
 from desktop.ui.outline.model import LINE_ROLE, Index, OutlineModel
 from desktop.ui.transcript.ribbon import paint_ribbon
+from desktop.ui.visible import apart
 
 if TYPE_CHECKING:
     from desktop.ui.theme import Theme
@@ -79,7 +80,9 @@ class OutlineDelegate(QStyledItemDelegate):
         painter.setPen(theme.color("muted" if is_quiet else "text"))
         words = phrases.words_of(line.heading)
         shown = painter.fontMetrics().elidedText(words, Qt.TextElideMode.ElideRight, room.width())
-        painter.drawText(room, Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeading, shown)
+        painter.drawText(
+            room, Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeading, apart(shown)
+        )
 
     def _paint_marks(
         self, painter: QPainter, option: QStyleOptionViewItem, room: QRect, line: Line
