@@ -8,7 +8,7 @@ import logging
 from collections.abc import Callable
 from functools import partial
 
-from PySide6.QtWidgets import QDialog, QWidget
+from PySide6.QtWidgets import QDialog, QSplitter, QWidget
 
 from desktop.credentials.closed_process import close_this_process
 from desktop.diagnostics import Hooks, LogFile, Redaction, program_version
@@ -29,12 +29,16 @@ from desktop.tools.attachments.reading import attachment_of, picture_of
 from desktop.tools.naming import file_names
 from desktop.ui.access_page import AccessPage
 from desktop.ui.attaching import Reading
+from desktop.ui.conversation_area import ConversationArea
 from desktop.ui.conversation_page import ConversationPage
 from desktop.ui.desk import Desk
 from desktop.ui.doors import Doors, StorageDoors
 from desktop.ui.help_boxes import show_about, show_shortcuts
 from desktop.ui.main_window import MainWindow
+from desktop.ui.outline.page import OutlinePage
+from desktop.ui.palette import show_palette
 from desktop.ui.preferences import LivePreferences
+from desktop.ui.right_side import RightSide
 from desktop.ui.sandbox_note import SandboxNote
 from desktop.ui.settings_dialog import SettingsDialog
 from desktop.ui.sidebar_list import ConversationList
@@ -121,6 +125,7 @@ class Layers:
             commands=runtime.commands,
             catalogue=runtime.catalogue,
             reader=runtime.reader,
+            outline=runtime.outline,
             search=runtime.search,
             hub=runtime.hub,
             access=runtime.access,
@@ -133,6 +138,7 @@ class Layers:
             show_shortcuts=show_shortcuts,
             show_about=lambda parent: show_about(parent, program_version()),
             show_usage=self._show_usage,
+            show_palette=lambda *what: show_palette(self._theme(), *what),
             reading=Reading(file=attachment_of, picture=picture_of),
             file_names=file_names,
         )
@@ -142,6 +148,7 @@ class Layers:
         return Desk(
             self.doors(),
             area=window.area,
+            right_side=lambda splitter: self._right_side(splitter, window.area),
             tasks=self._tasks,
             theme=self._theme,
             window=window,
@@ -231,6 +238,13 @@ class Layers:
             now_ms=now_ms,
             parent=parent,
         ).open()
+
+    def _right_side(self, splitter: QSplitter, area: ConversationArea) -> RightSide:
+        runtime = self._opened()
+        outline = OutlinePage(
+            self._theme, outline=runtime.outline, hub=runtime.hub, tasks=self._tasks
+        )
+        return RightSide(self._theme, splitter=splitter, area=area, outline=outline)
 
     def _storage_doors(self) -> StorageDoors:
         assert self._jobs is not None and self._backups is not None

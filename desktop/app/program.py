@@ -12,6 +12,7 @@ import logging
 import signal
 import sys
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -224,15 +225,8 @@ class Program:
             loop.add_signal_handler(number, self.quit)
 
     async def _end(self) -> int:
-        state = self._window.state()
-        cache = WindowCache(
-            geometry=state.geometry,
-            sidebar=state.sidebar,
-            sidebar_hidden=state.sidebar_hidden,
-            theme=self._cache.theme,
-            font_scale=self._cache.font_scale,
-            current_tab=state.current_tab,
-        )
+        look = self._cache
+        cache = replace(self._window.state(), theme=look.theme, font_scale=look.font_scale)
         try:
             async with asyncio.timeout(END_SECONDS):
                 await self._window.end()

@@ -10,6 +10,7 @@ from typing import Literal, Protocol
 
 from desktop.core.chunks import Json, NewChunk, Stamp
 from desktop.core.conversation import LoadedSession
+from desktop.core.outline import Turns
 from desktop.core.permissions import Answer, PermissionMode, Rule
 from desktop.core.records import (
     EVERYTHING,
@@ -107,6 +108,28 @@ class LogReader(Protocol):
     async def revision(self, tab_id: str) -> int: ...
 
     async def blob_path(self, sha256: str) -> Path | None: ...
+
+
+class OutlineReader(Protocol):
+    """Reads the outline of a conversation in pieces, each from one read transaction."""
+
+    async def turns(
+        self,
+        tab_id: str,
+        *,
+        limit: int,
+        before: int | None = None,
+        after: int | None = None,
+        around: int | None = None,
+        bookmarks: frozenset[int] = frozenset(),
+        text: str = "",
+    ) -> Turns:
+        """At most `limit` prompts, with the rows of `bookmarks` among them; where as `page`.
+
+        With a `text` only those that hold it. A read looks at so many rows at most: a piece may
+        hold fewer prompts, or none, and more may stand before its `first`.
+        """
+        ...
 
 
 class Search(Protocol):
@@ -267,6 +290,14 @@ class Catalogue(Protocol):
 
     async def save_setting(self, key: str, value: str | None) -> None:
         """None takes the row away."""
+        ...
+
+    async def bookmarks(self, tab_id: str) -> frozenset[int]:
+        """The seqs of the rows that are bookmarked, those that a fork shares among them."""
+        ...
+
+    async def set_bookmark(self, tab_id: str, seq: int, *, is_set: bool) -> None:
+        """Sets or takes away the bookmark of a row, for all that read the row; again: a no-op."""
         ...
 
     async def draft(self, tab_id: str) -> Draft: ...

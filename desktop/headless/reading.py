@@ -1,4 +1,4 @@
-"""Reads pages wherever a conversation is kept, so that no view has to know where that is."""
+"""Reads pages and outlines wherever a conversation is kept: no view has to know where that is."""
 
 import asyncio
 from collections.abc import Callable
@@ -7,18 +7,22 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from desktop.core.errors import StoreError
+from desktop.core.outline import Turns
 from desktop.core.records import Page
+from desktop.store import jsonl_outline
 from desktop.store.blobs import Blobs
 from desktop.store.homes import Home
 from desktop.store.jsonl_pages import FSJSONLPages
 from desktop.store.lanes import CLOSED
 from desktop.store.log import Log
+from desktop.store.outline import Asked
 
 T = TypeVar("T")
 
 
 class Pages:
-    """A LogReader. `is_unkept` knows the conversations of this process that are kept nowhere."""
+    """A LogReader and OutlineReader. `is_unkept` knows the conversations of this process that are
+    kept nowhere."""
 
     def __init__(self, log: Log, *, is_unkept: Callable[[str], bool]) -> None:
         self._log = log
@@ -45,6 +49,33 @@ class Pages:
         return await self._run(
             lambda: file.page(limit=limit, before=before, after=after, around=around)
         )
+
+    async def turns(
+        self,
+        tab_id: str,
+        *,
+        limit: int,
+        before: int | None = None,
+        after: int | None = None,
+        around: int | None = None,
+        bookmarks: frozenset[int] = frozenset(),
+        text: str = "",
+    ) -> Turns:
+        if self._is_unkept(tab_id):
+            return Turns()
+        file = await self._file(tab_id)
+        if file is None:
+            return await self._log.outline.turns(
+                tab_id,
+                limit=limit,
+                before=before,
+                after=after,
+                around=around,
+                bookmarks=bookmarks,
+                text=text,
+            )
+        asked = Asked(limit, before, after, around, bookmarks, text)
+        return await self._run(lambda: jsonl_outline.read_turns(file.page, asked))
 
     async def revision(self, tab_id: str) -> int:
         if self._is_unkept(tab_id):

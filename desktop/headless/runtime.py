@@ -35,7 +35,7 @@ from desktop.core.caching import CachePrices, RequestUsage, Ttl
 from desktop.core.confinement import Confinement
 from desktop.core.errors import StoreError
 from desktop.core.loading import at_rest
-from desktop.core.protocols import Catalogue, Commands, LogReader, Search
+from desktop.core.protocols import Catalogue, Commands, LogReader, OutlineReader, Search
 from desktop.core.records import RequestRecord, Snapshot, Storage, Tab, Workspace, family
 from desktop.core.tool_servers import ToolServerList
 from desktop.core.tools import Scene, Tool
@@ -190,6 +190,10 @@ class Runtime:
 
     @property
     def reader(self) -> LogReader:
+        return self._stores.reader
+
+    @property
+    def outline(self) -> OutlineReader:
         return self._stores.reader
 
     @property

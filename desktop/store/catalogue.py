@@ -11,6 +11,7 @@ from sqlalchemy import Connection, select
 
 from desktop.core.records import CatalogueView, Tab
 from desktop.store.blobs import Blobs
+from desktop.store.bookmarks import Bookmarks
 from desktop.store.branches import Branches
 from desktop.store.drafts import Drafts
 from desktop.store.lanes import Lanes
@@ -70,6 +71,9 @@ class SqlCatalogue:
         self.save_attachments = drafts.save_attachments
         self._branches = Branches(lanes, new_id=new_id, now_ms=now_ms)
         self.branches = self._branches.of
+        bookmarks = Bookmarks(lanes, now_ms=now_ms)
+        self.bookmarks = bookmarks.of
+        self.set_bookmark = bookmarks.set
         self._purging = purging
         self._now_ms = now_ms
         snapshots = AgentSnapshotStore(lanes, now_ms=now_ms)

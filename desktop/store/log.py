@@ -23,6 +23,7 @@ from desktop.store.homes import Homes
 from desktop.store.lanes import Lanes
 from desktop.store.leases import Leases
 from desktop.store.merging import merge
+from desktop.store.outline import SqlOutline
 from desktop.store.purging import Purging
 from desktop.store.reads import LogPages
 from desktop.store.records import LegacyRecords
@@ -68,6 +69,7 @@ class Log:
         self._leases = Leases(run, new_id=new_id, now_ms=now_ms)
         self.reader = LogPages(self._lanes, self._blobs)
         self.sources = LogSources(self._lanes)
+        self.outline = SqlOutline(self._lanes)
         self.search = SqlSearch(self._lanes)
         purging = Purging(self._lanes)
         self.upkeep = Upkeep(self._lanes, database, self._blobs, purging=purging, busy_ms=busy_ms)

@@ -39,10 +39,14 @@ _MARK = (
 _BESIDE = (
     ("drafts", "tab_id"),
     ("queued_messages", "tab_id"),
-    ("bookmarks", "tab_id"),
     ("view_state", "tab_id"),
     ("leases", "tab_id"),
     ("agent_snapshots", "agent_id"),
+)
+# Those of rows that forks still read stay with them.
+_BOOKMARKS = (
+    "DELETE FROM bookmarks WHERE tab_id = ?1 AND seq >"
+    " coalesce((SELECT max(forked_at_seq) FROM tabs WHERE forked_from = ?1), 0)"
 )
 # A purged tab with something left to remove: subagents before their parents, forks before theirs.
 _NEXT = (
@@ -154,6 +158,7 @@ def mark(connection: Connection, *, tab_id: str, now: int) -> None:
     for id_ in connection.exec_driver_sql(_MARK, (tab_id, now)).scalars().all():
         for table, column in _BESIDE:
             connection.exec_driver_sql(f"DELETE FROM {table} WHERE {column} = ?", (id_,))
+        connection.exec_driver_sql(_BOOKMARKS, (id_,))
 
 
 def has_more(connection: Connection) -> bool:

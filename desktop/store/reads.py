@@ -131,7 +131,7 @@ def read_page(
         rows = _around(connection, line, around, limit)
     else:
         rows = _older(connection, line, NO_END if before is None else before, limit)
-    first, last = _bounds(connection, line)
+    first, last = bounds(connection, line)
     if rows:
         lower, upper = rows[0][1], rows[-1][1]
     else:
@@ -254,7 +254,7 @@ def _around(
     return [*older, *newer]
 
 
-def _bounds(connection: Connection, line: Sequence[Stretch]) -> tuple[int, int]:
+def bounds(connection: Connection, line: Sequence[Stretch]) -> tuple[int, int]:
     """The first and the last seq of the log; (0, 0) for an empty one."""
     first = _first_of(connection, line, _LOWEST)
     return first, _first_of(connection, line[::-1], _HIGHEST) if first else 0

@@ -7,19 +7,25 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from PySide6.QtGui import QAction, QKeySequence
-from PySide6.QtWidgets import QMainWindow, QMenu
+from PySide6.QtWidgets import QApplication, QMainWindow, QMenu
+
+from desktop.ui.field_keys import FieldKeys
+from desktop.ui.tab_strip import PLACES
 
 
 @dataclass(frozen=True, slots=True)
 class ActionSpec:
-    """One entry of a menu. `keys` are portable texts; the first is shown. `needs_doors`: it can
-    only be used once the log is open."""
+    """One entry of a menu, or of the menu `under` that opens in it. `keys` are portable texts; the
+    first is shown. `needs_doors`: it can only be used once the log is open;
+    `over_fields`: its keys are heard before a text field's own."""
 
     name: str
     menu: str
     text: str
     keys: tuple[str, ...] = ()
     needs_doors: bool = True
+    under: str = ""
+    over_fields: bool = False
 
 
 # Keys of the message field and of the permission bar: they act only there.
@@ -49,6 +55,7 @@ ACTIONS: tuple[ActionSpec, ...] = (
     ActionSpec("search", "Edit", "Search in all conversations", ("Ctrl+Shift+F",)),
     ActionSpec("find_conversation", "Edit", "Find conversations by title"),
     ActionSpec("sidebar", "View", "Sidebar", ("Ctrl+B",), needs_doors=False),
+    ActionSpec("right_pane", "View", "Right pane", ("Ctrl+J",)),
     ActionSpec("archived", "View", "Archived conversations"),
     ActionSpec("bin", "View", "Bin"),
     ActionSpec("zoom_in", "View", "Larger text", ("Ctrl++", "Ctrl+="), needs_doors=False),
@@ -63,12 +70,23 @@ ACTIONS: tuple[ActionSpec, ...] = (
     ActionSpec("edit_message", "Conversation", "Edit message…", ("Ctrl+Shift+E",)),
     ActionSpec("regenerate", "Conversation", "Regenerate the answer", ("Ctrl+Shift+R",)),
     ActionSpec("fork", "Conversation", "Fork from here", ("Ctrl+Shift+B",)),
+    ActionSpec("quote", "Conversation", "Quote", ("Ctrl+Shift+9",)),
+    ActionSpec("bookmark", "Conversation", "Bookmark", ("Ctrl+D",), over_fields=True),
     ActionSpec("usage", "Conversation", "Usage…"),
     ActionSpec("archive", "Conversation", "Archive", ("Ctrl+Shift+A",)),
     ActionSpec("trash", "Conversation", "Move to bin", ("Ctrl+Shift+Del",)),
+    ActionSpec("palette", "Go", "Command or conversation…", ("Ctrl+K",), over_fields=True),
     ActionSpec("write", "Go", "Message field", ("Ctrl+L",), needs_doors=False),
     ActionSpec("next_tab", "Go", "Next conversation", ("Ctrl+Tab", "Ctrl+PgDown")),
     ActionSpec("previous_tab", "Go", "Previous conversation", ("Ctrl+Shift+Tab", "Ctrl+PgUp")),
+    *(
+        ActionSpec(
+            f"tab_{at}", "Go", f"Conversation {at}", (f"Ctrl+{at}",), under="Conversation by place"
+        )
+        for at in PLACES
+    ),
+    ActionSpec("previous_prompt", "Go", "Previous prompt", ("Alt+Up",)),
+    ActionSpec("next_prompt", "Go", "Next prompt", ("Alt+Down",)),
     ActionSpec("previous_branch", "Go", "Previous branch", ("Alt+Left",)),
     ActionSpec("next_branch", "Go", "Next branch", ("Alt+Right",)),
     ActionSpec("next_region", "Go", "Next region", ("F6",), needs_doors=False),
@@ -84,6 +102,7 @@ def fill_menus(
 ) -> dict[str, QAction]:
     """Makes every declared action, which must have its slot. Returns them by name."""
     made: dict[str, QAction] = {}
+    inner: dict[str, QMenu] = {}
     for spec in ACTIONS:
         action = QAction(window.tr(spec.text), window)
         action.setObjectName(f"action.{spec.name}")
@@ -91,17 +110,30 @@ def fill_menus(
         action.setEnabled(not spec.needs_doors)
         slot = slots[spec.name]
         action.triggered.connect(lambda _=False, slot=slot: slot())
-        menus[spec.menu].addAction(action)
+        if spec.under and spec.under not in inner:
+            inner[spec.under] = menus[spec.menu].addMenu(window.tr(spec.under))
+        (inner[spec.under] if spec.under else menus[spec.menu]).addAction(action)
         made[spec.name] = action
+    app = QApplication.instance()
+    if isinstance(app, QApplication):
+        FieldKeys([keys for spec in ACTIONS if spec.over_fields for keys in spec.keys], app, window)
     return made
 
 
 def shortcut_lines() -> list[tuple[str, str]]:
     """`(what, keys)` for the list in Help, with the keys as this platform writes them."""
-    native = QKeySequence.SequenceFormat.NativeText
+    lines: dict[str, list[str]] = {}
+    for spec in ACTIONS:
+        # Those of an inner menu are a row of keys: its first and its last say them all.
+        lines.setdefault(spec.under or spec.text, []).extend(map(native, spec.keys))
     of_actions = [
-        (spec.text, " · ".join(QKeySequence(keys).toString(native) for keys in spec.keys))
-        for spec in ACTIONS
-        if spec.keys
+        (what, " · ".join(keys) if len(keys) < len(PLACES) else f"{keys[0]} … {keys[-1]}")
+        for what, keys in lines.items()
+        if keys
     ]
     return [*FIELD_KEYS, *of_actions]
+
+
+def native(keys: str) -> str:
+    """Portable keys as this platform writes them."""
+    return QKeySequence(keys).toString(QKeySequence.SequenceFormat.NativeText)

@@ -147,7 +147,7 @@ class Branching(QObject):
                 self._tasks.start(self._regenerate(wish), f"regenerate in {self._tab_id}")
             case "fork":
                 self._tasks.start(self._fork(wish.seq), f"fork {self._tab_id}")
-            case "copy" | "subagent":
+            case "copy" | "subagent" | "quote" | "bookmark":
                 pass
             case _:
                 assert_never(wish.act)

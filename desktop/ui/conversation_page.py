@@ -19,6 +19,7 @@ from desktop.core.reducer import BlockOp
 from desktop.core.status import TabStatus, Way
 from desktop.ui.activity import ActivityLine
 from desktop.ui.banner import Banner
+from desktop.ui.bookmarking import Bookmarking
 from desktop.ui.branching import Branching
 from desktop.ui.completion import plugging
 from desktop.ui.composer import Composer
@@ -30,8 +31,10 @@ from desktop.ui.notice_bar import NoticeBar
 from desktop.ui.permission_bar import PermissionBar
 from desktop.ui.queue_bar import QueueBar
 from desktop.ui.queue_editing import QueueEditing
+from desktop.ui.quoting import quote_into
 from desktop.ui.recalling import Recalling
 from desktop.ui.resend_line import ResendLine
+from desktop.ui.stepping import Stepping
 from desktop.ui.tasks import Tasks
 from desktop.ui.theme import Theme
 from desktop.ui.tools_line import ToolsLine
@@ -122,6 +125,8 @@ class ConversationPage(QWidget):
         self.commanding = plugging.for_conversation(
             tab_id, self.composer, self.find_bar, doors=doors, tasks=tasks
         )
+        self.stepping = Stepping(tab_id, outline=doors.outline, tasks=tasks, view=pane.view)
+        self.bookmarking = Bookmarking(tab_id, catalogue=doors.catalogue, tasks=tasks, pane=pane)
         self._build(theme)
         self._wire()
         self._status = TabStatus(tab_id)
@@ -201,7 +206,12 @@ class ConversationPage(QWidget):
     def enter(self) -> None:
         """The page comes into view."""
         self.pane.enter()
+        self.refresh()
+
+    def refresh(self) -> None:
+        """What stands beside the rows may have changed: branches and bookmarks."""
         self.branching.refresh()
+        self.bookmarking.refresh()
 
     def leave(self) -> None:
         """The page goes out of view; its rows are let go, its place is kept."""
@@ -213,6 +223,7 @@ class ConversationPage(QWidget):
         self.finding.close()
         self.queue_editing.close()
         self.branching.close()
+        self.bookmarking.close()
         self._unsubscribe()
         self._look_again.stop()
         self.pane.leave()
@@ -410,7 +421,7 @@ class ConversationPage(QWidget):
         self.composer.effort_chosen.connect(lambda effort: self._choose(effort=effort))
         self.composer.mode_chosen.connect(lambda mode: self._choose(mode=mode))
         self.asking_bar.acted.connect(self._open_asking)
-        self.pane.wished.connect(self._open_subagent)
+        self.pane.wished.connect(self._take_wish)
         self.pane.way_wanted.connect(self.take)
         self.ways_bar.chosen.connect(self.take)
         self.ways_bar.hurried.connect(self._try_now)
@@ -426,9 +437,11 @@ class ConversationPage(QWidget):
         if self._status.asking:
             self.open_wanted.emit(self._status.asking[0])
 
-    def _open_subagent(self, wish: Wish) -> None:
+    def _take_wish(self, wish: Wish) -> None:
         if wish.act == "subagent" and wish.subagent:
             self.open_wanted.emit(wish.subagent)
+        elif wish.act == "quote":
+            quote_into(self.composer.field, wish.text)
 
     def _offer_focus(self) -> None:
         """The keys 1, 2, 3 answer once the bar has the focus; never taken from one who writes."""

@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from PySide6.QtCore import QObject, Signal
-from PySide6.QtWidgets import QInputDialog, QWidget
+from PySide6.QtWidgets import QInputDialog, QSplitter, QWidget
 
 from desktop.core.protocols import Unsubscribe
 from desktop.core.records import CatalogueView, SearchHit, Tab
@@ -21,6 +21,7 @@ from desktop.ui.conversation_area import ConversationArea
 from desktop.ui.doors import Doors
 from desktop.ui.new_draft import NewDraft
 from desktop.ui.putting_away import PuttingAway
+from desktop.ui.right_side import RightSide
 from desktop.ui.search_rows import found_texts
 from desktop.ui.searching import Searching
 from desktop.ui.tasks import Tasks
@@ -43,12 +44,14 @@ class Desk(QObject):
         doors: Doors,
         *,
         area: ConversationArea,
+        right_side: Callable[[QSplitter], RightSide],
         tasks: Tasks,
         theme: Callable[[], Theme],
         window: QWidget,
     ) -> None:
         super().__init__(window)
         self.doors = doors
+        self.right_side = right_side
         self._area = area
         self._tasks = tasks
         self._window = window
@@ -97,6 +100,11 @@ class Desk(QObject):
             if tab.is_open and (tab.archived_at is None or tab.id in self._archived_open)
         ]
         return sorted(shown, key=lambda tab: tab.position)
+
+    def recent_tabs(self) -> list[Tab]:
+        """The conversations that are not put away, the one with the newest message first."""
+        living = [tab for tab in self._tabs if tab.archived_at is None and tab.last_message_at]
+        return sorted(living, key=lambda tab: tab.last_message_at or 0, reverse=True)
 
     def show(self, view: CatalogueView) -> None:
         """The catalogue as it is now."""

@@ -1,21 +1,27 @@
 """What the window gets handed in once the log, the agents and the network side are loaded."""
 
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from PySide6.QtGui import QAction
 from PySide6.QtWidgets import QDialog, QWidget
 
 from desktop.core.access import Access
 from desktop.core.backups import BackupState
-from desktop.core.protocols import Catalogue, Commands, LogReader, Search
-from desktop.core.records import Storage
+from desktop.core.protocols import Catalogue, Commands, LogReader, OutlineReader, Search
+from desktop.core.records import Storage, Tab
 from desktop.feed.hub import Hub
 from desktop.ui.attaching import Reading
 from desktop.ui.sidebar_list import ConversationList
 from desktop.ui.storage_jobs import StorageJobs
 from desktop.ui.unlocking import Unlocking
 from desktop.ui.welcome import WelcomePage
+
+# Over a window: its actions, the conversations used last first, and what opens one.
+ShowPalette = Callable[
+    [QWidget, Mapping[str, QAction], Sequence[Tab], Callable[[str], object]], None
+]
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,6 +43,7 @@ class Doors:
     commands: Commands
     catalogue: Catalogue
     reader: LogReader
+    outline: OutlineReader
     search: Search
     hub: Hub
     access: Access
@@ -49,5 +56,6 @@ class Doors:
     show_shortcuts: Callable[[QWidget], None]
     show_about: Callable[[QWidget], None]
     show_usage: Callable[[QWidget, str], None]
+    show_palette: ShowPalette
     reading: Reading
     file_names: Callable[[Path], Awaitable[Sequence[str]]]

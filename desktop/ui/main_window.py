@@ -35,6 +35,7 @@ from desktop.ui.conversation_area import ConversationArea
 from desktop.ui.notice_bar import NoticeBar
 from desktop.ui.preferences import LivePreferences
 from desktop.ui.sidebar import Sidebar
+from desktop.ui.tab_strip import PLACES
 from desktop.ui.tasks import Tasks
 from desktop.ui.theme import Theme
 from desktop.ui.window_cache import WindowCache
@@ -51,6 +52,7 @@ if TYPE_CHECKING:
     from desktop.ui.conversation_area import MakePage
     from desktop.ui.desk import Desk
     from desktop.ui.putting_away import PuttingAway
+    from desktop.ui.right_side import RightSide
     from desktop.ui.transcript.acts import Act
 
 Slots = dict[str, Callable[[], object]]
@@ -81,6 +83,7 @@ class MainWindow(QMainWindow):
         self._preferences = preferences
         self._cache = cache
         self._desk: Desk | None = None
+        self._right: RightSide | None = None
         self._unsubscribes: list[Unsubscribe] = []
         self._unseen: frozenset[str] = frozenset()
         self._may_close = False
@@ -129,6 +132,8 @@ class MainWindow(QMainWindow):
         desk.show(view)
         self._begin_with(desk)
         self._show_new_ready()
+        if self._cache.right_pane:
+            self._right_side(desk).open(self._cache.right_pane)
         desk.load_models()
         desk.new_draft.bring_back()
 
@@ -173,6 +178,7 @@ class MainWindow(QMainWindow):
             theme=self._cache.theme,
             font_scale=self._cache.font_scale,
             current_tab=current.tab_id if current else "",
+            right_pane=self._right.width if self._right is not None else 0,
         )
 
     async def end(self) -> None:
@@ -216,7 +222,7 @@ class MainWindow(QMainWindow):
         if self._desk is not None:
             self.area.show_tabs(self._desk.open_tabs())
         if self.area.current is not None:
-            self.area.current.branching.refresh()
+            self.area.current.refresh()
         self._show_title()
 
     def _begin_with(self, desk: Desk) -> None:
@@ -426,6 +432,13 @@ class MainWindow(QMainWindow):
             "edit_message": lambda: self._in_view("edit"),
             "regenerate": lambda: self._in_view("regenerate"),
             "fork": lambda: self._in_view("fork"),
+            "quote": lambda: self._in_view("quote"),
+            "bookmark": lambda: self._in_view("bookmark"),
+            "right_pane": self._at_desk(lambda desk: self._right_side(desk).toggle()),
+            "palette": self._at_desk(self._show_palette),
+            "previous_prompt": lambda: self._step_prompt(-1),
+            "next_prompt": lambda: self._step_prompt(1),
+            **{f"tab_{at}": partial(self._show_place, at) for at in PLACES},
             "previous_branch": lambda: self._step_branch(-1),
             "next_branch": lambda: self._step_branch(1),
             "usage": self._at_desk(self._show_usage),
@@ -443,6 +456,22 @@ class MainWindow(QMainWindow):
             "tour": self._at_desk(lambda desk: desk.play_tour()),
             "about": self._at_desk(lambda desk: desk.doors.show_about(self)),
         }
+
+    def _right_side(self, desk: Desk) -> RightSide:
+        """Made when it is first wanted."""
+        if self._right is None:
+            self._right = desk.right_side(self._splitter)
+        return self._right
+
+    def _step_prompt(self, by: int) -> None:
+        if self.area.current is not None:
+            self.area.current.stepping.step(by)
+
+    def _show_place(self, at: int) -> None:
+        """The conversation at a place of the strip, from 1."""
+        tab_ids = self.area.strip.tab_ids()
+        if at <= len(tab_ids):
+            self.area.show_tab(tab_ids[at - 1])
 
     def _show_usage(self, desk: Desk) -> None:
         if self.area.current is not None:
@@ -468,9 +497,15 @@ class MainWindow(QMainWindow):
 
     def _to_focus(self, name: str) -> None:
         """Edit actions act on what has the focus, as the platform's own menus do."""
-        act = getattr(QApplication.focusWidget(), name, None)
+        # Right after the palette nothing has the focus yet: what had it in this window gets it.
+        act = getattr(QApplication.focusWidget() or self.focusWidget(), name, None)
         if act is not None:
             act()
+
+    def _show_palette(self, desk: Desk) -> None:
+        self._offer_ways()
+        desk.doors.show_palette(self, self._actions, desk.recent_tabs(), desk.open_tab)
+        self._hear_ways()
 
     def _focus_search(self) -> None:
         self.sidebar.show()
@@ -488,6 +523,8 @@ class MainWindow(QMainWindow):
         if page is not None:
             regions += [page.pane.view, page.permission_bar]
         regions.append(composer.field if composer is not None else self.area.in_view)
+        if self._right is not None:
+            regions += self._right.regions
         regions.append(self.undo_bar.button)
         regions = [one for one in regions if one.isVisible()]
         focus = QGuiApplication.focusObject()

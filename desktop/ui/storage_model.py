@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from PySide6.QtCore import QAbstractTableModel, QModelIndex, QObject, QPersistentModelIndex, Qt
 
+from desktop.ui.visible import apart
 from desktop.ui.words import size, tokens
 
 if TYPE_CHECKING:
@@ -14,8 +15,6 @@ if TYPE_CHECKING:
 
 Index = QModelIndex | QPersistentModelIndex
 TITLE, ENTRIES, SIZE = range(3)
-# Around a title, so that one written from right to left keeps its order and moves nothing else.
-_ISOLATE, _END = "\u2068", "\u2069"
 
 
 class StorageModel(QAbstractTableModel):
@@ -69,7 +68,7 @@ class StorageModel(QAbstractTableModel):
     def _shown(self, tab: TabStorage, column: int) -> str:
         match column:
             case 0:
-                return f"{_ISOLATE}{self._title(tab)}{_END}"
+                return apart(self._title(tab))
             case 1:
                 return tokens(tab.rows)
             case _:

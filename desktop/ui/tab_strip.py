@@ -15,6 +15,10 @@ if TYPE_CHECKING:
     from desktop.core.status import TabStatus
 
 
+# The conversations that a number leads to (Ctrl+1 …).
+PLACES = range(1, 10)
+
+
 class TabStrip(QTabBar):
     """`shown(tab_id)`, `closed(tab_id)`, `reordered(list of tab ids)`."""
 

@@ -14,6 +14,11 @@ def visible(text: str) -> str:
     return "".join(map(_shown, text))
 
 
+def apart(text: str) -> str:
+    """The text as a unit of its own direction, wherever it is drawn: its end stays its end."""
+    return f"\u2068{text}\u2069"
+
+
 def hides_something(text: str) -> bool:
     """Whether `visible` would change the text."""
     return any(_shown(letter) != letter for letter in text)

@@ -17,7 +17,8 @@ _LOG = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class WindowCache:
-    """`geometry` as Qt saved it (base64), `theme` and `font_scale` as chosen, what was shown."""
+    """`geometry` as Qt saved it (base64), `theme` and `font_scale` as chosen, what was shown;
+    `right_pane` is its width, 0 while it is closed."""
 
     geometry: str = ""
     sidebar: int = 0
@@ -25,6 +26,7 @@ class WindowCache:
     theme: str = "system"
     font_scale: int = 100
     current_tab: str = ""
+    right_pane: int = 0
 
     def geometry_bytes(self) -> bytes:
         try:

@@ -14,6 +14,7 @@ from typing import Literal
 from desktop.core.chunks import Json, LogChunk, NewChunk, Stamp, Text
 from desktop.core.conversation import LoadedSession, is_message, split_dangling
 from desktop.core.errors import InBin, LeaseHeld, StoreError, UnknownFolder
+from desktop.core.outline import Gathering, Sought, Turns
 from desktop.core.permissions import Rule
 from desktop.core.records import (
     EVERYTHING,
@@ -42,7 +43,8 @@ from tests.fakes.branches import Conversation
 
 
 class MemoryLog:
-    """Everything in dictionaries; `session`, `reader`, `search` and `catalogue` are its doors.
+    """Everything in dictionaries; `session`, `reader`, `outline`, `search` and `catalogue` are its
+    doors.
 
     `scratch` is the folder of `scratch_workspace`; `blobs` a folder for kept files (without one,
     a kept file is hashed and forgotten).
@@ -66,6 +68,7 @@ class MemoryLog:
         self.failures: list[StoreError] = []
         self.catalogue = MemoryCatalogue(self, on_catalogue_change, scratch)
         self.reader = MemoryReader(self)
+        self.outline = MemoryOutline(self)
         self.search = MemorySearch(self)
 
     def session(self, tab_id: str) -> "MemorySession":
@@ -292,6 +295,51 @@ class MemoryReader:
         return path if path.is_file() else None
 
 
+class MemoryOutline:
+    """An OutlineReader over a MemoryLog, by its plainest meaning. `reads` counts the pieces."""
+
+    def __init__(self, log: MemoryLog) -> None:
+        self._log = log
+        self.reads = 0
+
+    async def turns(
+        self,
+        tab_id: str,
+        *,
+        limit: int,
+        before: int | None = None,
+        after: int | None = None,
+        around: int | None = None,
+        bookmarks: frozenset[int] = frozenset(),
+        text: str = "",
+    ) -> Turns:
+        self.reads += 1
+        rows = self._log.chunks(tab_id)
+        prompts = [row.seq for row in rows if row.role == "user"]
+        end = len(rows)
+        if before is not None:
+            end = min(before - 1, end)
+        elif after is not None:
+            end = next(iter([at for at in prompts if at > after][limit:]), end + 1) - 1
+        elif around is not None:
+            end = next(iter([at for at in prompts if at >= around][limit // 2 + 1 :]), end + 1) - 1
+        first = 1 if after is None else after + 1
+        wanted = text.casefold() if text.strip() else ""
+        gathering = Gathering(
+            Sought(
+                limit if after is None else end + 1,
+                bookmarks,
+                (lambda data: wanted in (search_text(data) or "").casefold()) if wanted else None,
+            )
+        )
+        for row in reversed(rows[first - 1 : end]):
+            if not gathering.is_full:
+                gathering.see(row)
+        return gathering.turns(
+            first=first, last=end, has_older=first > 1, has_newer=end < len(rows)
+        )
+
+
 class MemorySearch:
     """A Search over a MemoryLog: each word and quoted phrase must be somewhere in the row."""
 
@@ -368,6 +416,7 @@ class MemoryCatalogue:
         self._workspaces: list[Workspace] = []
         self._rules: dict[int, set[Rule]] = {}
         self._settings: dict[str, str] = {}
+        self._bookmarked: set[str] = set()
         self._revision = 0
         archive = MemoryArchive(
             log.conversations,
@@ -586,6 +635,17 @@ class MemoryCatalogue:
             self._settings.pop(key, None)
         else:
             self._settings[key] = value
+
+    async def bookmarks(self, tab_id: str) -> frozenset[int]:
+        rows = self._log.find(tab_id).rows
+        return frozenset(row.seq for row in rows if row.id in self._bookmarked)
+
+    async def set_bookmark(self, tab_id: str, seq: int, *, is_set: bool) -> None:
+        self._log.writing()
+        row = self._log.find(tab_id).rows[seq - 1]
+        if (row.id in self._bookmarked) != is_set:
+            self._bookmarked ^= {row.id}
+            self.changed()
 
     async def draft(self, tab_id: str) -> Draft:
         return self._log.find(tab_id).draft

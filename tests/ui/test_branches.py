@@ -197,13 +197,15 @@ def test_u38_the_menu_of_a_row_has_every_act_and_comes_by_key(home: Home, enter:
         person.wait(lambda: person.reads("One.") and person.idle())
         view(person).setFocus()
         wanted = {
-            "You": ["Copy", "Copy this part", "Edit…", "Select all"],
+            "You": ["Copy", "Copy this part", "Edit…", "Quote", "Bookmark", "Select all"],
             "Answer": [
                 "Copy",
                 "Copy this part",
                 "Copy the answer",
                 "Regenerate the answer",
                 "Fork from here",
+                "Quote",
+                "Bookmark",
                 "Show as written",
                 "Select all",
             ],

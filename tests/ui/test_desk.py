@@ -67,6 +67,7 @@ def test_a_first_message_that_could_not_go_out_is_kept_and_makes_no_second_conve
         commands=cast("Commands", commands),
         catalogue=log.catalogue,
         reader=log.reader,
+        outline=log.outline,
         search=log.search,
         hub=Hub(),
         access=access,
@@ -79,10 +80,11 @@ def test_a_first_message_that_could_not_go_out_is_kept_and_makes_no_second_conve
         show_shortcuts=nothing,
         show_about=nothing,
         show_usage=nothing,
+        show_palette=nothing,
         reading=Reading(file=nothing, picture=nothing),
         file_names=nothing,
     )
-    desk = Desk(doors, area=area, tasks=tasks, theme=lambda: theme, window=area)
+    desk = Desk(doors, area=area, right_side=nothing, tasks=tasks, theme=lambda: theme, window=area)
     composer = area.new_page.composer
     composer.set_text("Hello")
 

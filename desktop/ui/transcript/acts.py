@@ -14,7 +14,7 @@ from desktop.core.records import Branch
 from desktop.core.status import TabStatus, Way
 from desktop.ui.transcript.phrases import Context, plain_text, say
 
-Act = Literal["subagent", "copy", "edit", "regenerate", "fork"]
+Act = Literal["subagent", "copy", "edit", "regenerate", "fork", "quote", "bookmark"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +44,8 @@ def words_of(act: Act) -> str:
         "edit": say("Edit"),
         "regenerate": say("Regenerate"),
         "fork": say("Fork from here"),
+        "quote": say("Quote"),
+        "bookmark": say("Bookmark"),
     }[act]
 
 
@@ -55,6 +57,8 @@ def tip_of(act: Act) -> str:
         "edit": say("Send another text from here; this conversation stays as it is"),
         "regenerate": say("Ask for another answer; this one stays"),
         "fork": say("Begin a new conversation that shares everything up to here"),
+        "quote": say("Put it into the message field as a quote: what is marked, else the text"),
+        "bookmark": say("Set a bookmark, or take it away; the outline leads back to it"),
     }[act]
 
 
@@ -111,10 +115,14 @@ def acts_at(
     `at_head`, `at_tail`: the first (last) of the rows is the first (last) of the log.
     """
     row = rows[at]
+    # What streams has no place in the log yet.
+    own: tuple[Act, ...] = ("quote",) if isinstance(row, OpenRow) else ("quote", "bookmark")
     if is_prompt(row):
-        return ("copy",) if row.id in context.relations.retracted else ("copy", "edit")
+        is_gone = row.id in context.relations.retracted
+        return ("copy", *own) if is_gone else ("copy", "edit", *own)
     of_answer = _acts_of_answer(rows, at, context, at_head=at_head, at_tail=at_tail)
-    return ("subagent", *of_answer) if subagent_of(row, context) else of_answer
+    first: tuple[Act, ...] = ("subagent",) if subagent_of(row, context) else ()
+    return (*first, *of_answer, *own)
 
 
 def subagent_of(row: Row, context: Context) -> str:

@@ -53,7 +53,9 @@ def lane_of(theme: Theme) -> Lane:
 
 
 def button_width(theme: Theme, act: str) -> int:
-    """How wide the button of an act is."""
+    """How wide the button of an act is: that of a bookmark shows its sign alone."""
+    if act == "bookmark":
+        return lane_of(theme).height
     metrics = QFontMetrics(theme.font(theme.sizes.small))
     words = words_of(act)  # pyright: ignore[reportArgumentType]
     return metrics.horizontalAdvance(words) + 2 * theme.space_8

@@ -33,7 +33,7 @@ from desktop.feed.scope import (
 )
 from desktop.feed.window import Inserted, Removed
 from desktop.ui.transcript.clock import FrameClock
-from desktop.ui.transcript.phrases import Context, accessible_text
+from desktop.ui.transcript.phrases import Context, accessible_text, say
 
 ROW_ROLE = int(Qt.ItemDataRole.UserRole)
 Index = QModelIndex | QPersistentModelIndex
@@ -54,6 +54,7 @@ class TranscriptModel(QAbstractListModel):
         self._places: dict[str, int] | None = None
         self._relations: Relations | None = None
         self._status = scope.status_now
+        self._bookmarks: frozenset[int] = frozenset()
         self._dirty: set[str] = set()
         self._clock = FrameClock(parent=self)
         self._clock.tick.connect(self._announce_growth)
@@ -71,7 +72,8 @@ class TranscriptModel(QAbstractListModel):
         if role == ROW_ROLE:
             return row
         if role in (Qt.ItemDataRole.DisplayRole, Qt.ItemDataRole.AccessibleTextRole):
-            return accessible_text(row, self.context())
+            words = accessible_text(row, self.context())
+            return f"{words}\n{say('Bookmarked')}" if self.is_bookmarked(row) else words
         return None
 
     def canFetchMore(self, parent: Index) -> bool:
@@ -117,6 +119,15 @@ class TranscriptModel(QAbstractListModel):
     def takes_space(self, row: Row) -> bool:
         """Whether the row is seen: neither silent nor shown inside the card of its call."""
         return takes_space(row, self.relations())
+
+    def is_bookmarked(self, row: Row) -> bool:
+        return not isinstance(row, OpenRow) and row.seq in self._bookmarks
+
+    def show_bookmarks(self, bookmarks: frozenset[int]) -> None:
+        """The seqs of the rows that have a bookmark now."""
+        changed, self._bookmarks = self._bookmarks ^ bookmarks, bookmarks
+        rows = (row for row in self._rows if not isinstance(row, OpenRow))
+        self._announce([row.id for row in rows if row.seq in changed] if changed else [])
 
     def relations(self) -> Relations:
         if self._relations is None:

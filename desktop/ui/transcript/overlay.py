@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from PySide6.QtCore import QObject, QPointF, Qt, Signal
+from PySide6.QtCore import QObject, QPointF, QSize, Qt, Signal
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QToolButton, QWidget
 
 from desktop.core.chunks import LogChunk
@@ -33,14 +33,17 @@ from desktop.ui.transcript.acts import (
 from desktop.ui.transcript.anchor import Placed
 from desktop.ui.transcript.lane import Lane, button_width, lane_of
 from desktop.ui.transcript.page import Page
+from desktop.ui.transcript.phrases import plain_text
+from desktop.ui.transcript.ribbon import ribbon_icon
 
 
 @dataclass(frozen=True, slots=True)
 class Wish:
-    """An act on a row: of a prompt itself, or of the answer whose last row has `seq`.
+    """An act on a row: of a prompt itself, or of the answer whose last row has `seq`; a bookmark
+    is that of the row alone.
 
     `prompt` is the message that is meant or was answered, None where it is not loaded; `subagent`
-    the conversation that the row's own call began.
+    the conversation that the row's own call began; `text` what is to be quoted.
     """
 
     act: Act
@@ -48,6 +51,7 @@ class Wish:
     prompt: LogChunk | None
     seq: int
     subagent: str = ""
+    text: str = ""
 
 
 class ActsBar(QFrame):
@@ -64,8 +68,8 @@ class ActsBar(QFrame):
         self._shown: tuple[object, ...] = ()
         self.hide()
 
-    def show_acts(self, acts: Sequence[Act], theme: Theme) -> None:
-        shown = (tuple(acts), theme)
+    def show_acts(self, acts: Sequence[Act], theme: Theme, *, is_bookmarked: bool) -> None:
+        shown = (tuple(acts), theme, is_bookmarked)
         if shown == self._shown:
             return
         self._shown = shown
@@ -75,11 +79,18 @@ class ActsBar(QFrame):
                 widget.hide()
                 widget.deleteLater()
         for act in acts:
-            self._row.addWidget(self._button(act, theme))
+            self._row.addWidget(self._button(act, theme, is_set=is_bookmarked))
         self.setFixedSize(sum(button_width(theme, act) for act in acts), lane_of(theme).height)
 
-    def _button(self, act: Act, theme: Theme) -> QToolButton:
+    def _button(self, act: Act, theme: Theme, *, is_set: bool) -> QToolButton:
         button = quiet_button(self, words_of(act), theme)
+        if act == "bookmark":
+            size = theme.measures.icon
+            ink = theme.color("accent" if is_set else "muted")
+            ratio = self.devicePixelRatioF()
+            button.setIcon(ribbon_icon(size, ink, is_set=is_set, ratio=ratio))
+            button.setIconSize(QSize(size, size))
+            button.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonIconOnly)
         button.setObjectName(f"row.{act}")
         button.setToolTip(tip_of(act))
         button.setFixedWidth(button_width(theme, act))
@@ -248,11 +259,15 @@ class Overlay(QObject):
         row = page.rows.row(at)
         self._wish = lambda act: wish_of(page, row, act)
         on_prompt = is_prompt(row)
+        beside = self._switchers.get(self._beside(page, placed, on_prompt=on_prompt))
+        if on_prompt and beside is not None and self._fits_beside(page):
+            # The lane has room for a switcher or for these; they are in the menu and on keys too.
+            acts = [act for act in acts if act not in ("quote", "bookmark")]
         top = self._lane_top(page, placed) if on_prompt else self._strip_top(page, placed)
-        switcher = self._switchers.get(self._beside(page, placed, on_prompt=on_prompt))
         self._acts_row = row.id
-        self._acts.show_acts(acts, theme)
-        taken = switcher.width() if switcher is not None else 0
+        is_bookmarked = page.rows.is_bookmarked(row)
+        self._acts.show_acts(acts, theme, is_bookmarked=is_bookmarked)
+        taken = beside.width() if beside is not None else 0
         self._acts.move(self._right(page) - taken - self._acts.width(), top)
         self._acts.show()
         self._acts.raise_()
@@ -336,9 +351,12 @@ def wish_of(page: Page, row: Row, act: Act) -> Wish:
     rows = page.rows.rows()
     at = page.rows.place(row.id) or 0
     prompt = prompt_at(rows, at)
-    last = rows[at if is_prompt(row) else answer_end(rows, at)]
+    is_own = is_prompt(row) or act == "bookmark"
+    last = rows[at if is_own else answer_end(rows, at)]
     seq = 0 if isinstance(last, OpenRow) else last.seq
-    return Wish(act, row.id, prompt, seq, subagent_of(row, page.rows.context()))
+    context = page.rows.context()
+    text = (page.marking.text() or plain_text(row, context)) if act == "quote" else ""
+    return Wish(act, row.id, prompt, seq, subagent_of(row, context), text)
 
 
 def quiet_button(parent: QWidget, words: str, theme: Theme | None) -> QToolButton:

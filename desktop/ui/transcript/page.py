@@ -22,6 +22,7 @@ from desktop.ui.transcript.model import TranscriptModel
 from desktop.ui.transcript.paging import Paging
 from desktop.ui.transcript.pieces import Hit, Piece
 from desktop.ui.transcript.position import Position, ViewState
+from desktop.ui.transcript.ribbon import paint_ribbon
 from desktop.ui.transcript.selection import Place
 from desktop.ui.transcript.shelf import Shelf
 
@@ -270,8 +271,17 @@ class Page:
                 box.paint(painter, area, theme, marked, seen_from=max(0, -one.y))
                 if row.id == ringed:
                     _paint_ring(painter, box, theme)
+                if self.rows.is_bookmarked(row):
+                    _paint_bookmark(painter, box, theme)
             finally:
                 painter.restore()
+
+
+def _paint_bookmark(painter: QPainter, box: Box, theme: Theme) -> None:
+    """In the margin beside the row's beginning, which is there at every width."""
+    side = theme.space_16
+    room = QRectF(-side, box.above + theme.space_4, side, side)
+    paint_ribbon(painter, room, theme.color("accent"), is_set=True)
 
 
 def _paint_ring(painter: QPainter, box: Box, theme: Theme) -> None:

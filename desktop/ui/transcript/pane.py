@@ -57,6 +57,7 @@ class TranscriptPane(QWidget):
         self._later = later
         self._model: TranscriptModel | None = None
         self._state: ViewState | None = None
+        self._bookmarks: frozenset[int] = frozenset()
         self.rendered = False
         self.view = TranscriptView(theme, self)
         self.view.set_gallery(KeptGallery(reader, start, self.view.viewport().update))
@@ -79,6 +80,7 @@ class TranscriptPane(QWidget):
         scope = Scope(self._tab_id, self._reader, self._hub, start=self._start, later=self._later)
         model = TranscriptModel(scope, self)
         model.failed.connect(self.failed)
+        model.show_bookmarks(self._bookmarks)
         scope.open()
         self._model = model
         self.view.show_model(model, self._state)
@@ -122,6 +124,12 @@ class TranscriptPane(QWidget):
             return
         finally:
             self.filled.disconnect(look)
+
+    def show_bookmarks(self, bookmarks: frozenset[int]) -> None:
+        """The seqs of the rows that have a bookmark."""
+        self._bookmarks = bookmarks
+        if self._model is not None:
+            self._model.show_bookmarks(bookmarks)
 
     def follow(self) -> None:
         self.view.follow()

@@ -9,13 +9,32 @@ from desktop.ui.transcript.position import ViewState
 
 
 def wish_near(page: Page, current: str, act: Act) -> Wish | None:
-    """The act on the row that the keyboard is on (""), else on the last row that it fits."""
+    """The act on the row that the keyboard is on (""), else on the last row that it fits; what is
+    a row's own is done with the one that is read."""
     chosen = page.rows.place(current)
+    if chosen is None and act in ("quote", "bookmark"):
+        chosen = _read(page)
     places = reversed(range(page.rows.rowCount())) if chosen is None else (chosen,)
     for at in places:
         if act in acts_of(page, at):
             return wish_of(page, page.rows.row(at), act)
     return None
+
+
+def read_seq(page: Page) -> int:
+    """The seq of the row that is read; 0 where none is seen."""
+    at = _read(page)
+    return page.rows.seq_of(at) if at is not None else 0
+
+
+def _read(page: Page) -> int | None:
+    """The place of the row that begins in the first line of the screen, or above it; at the log's
+    end that of the last one."""
+    rows = page.rows
+    seen = [one for one in page.position.layout.placed if rows.takes_space(rows.row(one.row))]
+    if not seen or page.position.at_log_end:
+        return seen[-1].row if seen else None
+    return next((one.row for one in reversed(seen) if one.y <= page.frame.line), seen[0].row)
 
 
 def point_near(page: Page, points: Sequence[Point], current: str) -> Point | None:

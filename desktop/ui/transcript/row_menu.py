@@ -32,6 +32,7 @@ class RowMenu:
     copy_part: Callable[[], object] | None
     select_all: Callable[[], object]
     code: tuple[tuple[str, Callable[[], object]], ...] = ()
+    is_bookmarked: bool = False
     is_written: bool | None = None
     toggle_written: Callable[[], object] | None = None
 
@@ -57,12 +58,17 @@ class RowMenu:
             ("edit", say("Edit…")),
             ("regenerate", say("Regenerate the answer")),
             ("fork", say("Fork from here")),
+            ("quote", say("Quote")),
         )
-        if not {"edit", "regenerate", "fork"}.isdisjoint(self.acts):
+        if not {"edit", "regenerate", "fork", "quote"}.isdisjoint(self.acts):
             menu.addSeparator()
         for act, words in others:
             if act in self.acts:
                 menu.addAction(words, lambda act=act: self.act(act))
+        if "bookmark" in self.acts:
+            marked = menu.addAction(say("Bookmark"), lambda: self.act("bookmark"))
+            marked.setCheckable(True)
+            marked.setChecked(self.is_bookmarked)
         menu.addSeparator()
         if self.is_written is not None and self.toggle_written is not None:
             shown = menu.addAction(say("Show as written"), self.toggle_written)

@@ -53,7 +53,7 @@ from desktop.ui.transcript.frame import Frame, frame_of
 from desktop.ui.transcript.model import TranscriptModel
 from desktop.ui.transcript.overlay import Overlay, Wish, acts_of, overlay_style, ways_of, wish_of
 from desktop.ui.transcript.page import Listener, Page
-from desktop.ui.transcript.parting import point_near, state_at, wish_near
+from desktop.ui.transcript.parting import point_near, read_seq, state_at, wish_near
 from desktop.ui.transcript.parts import Offer, part_offers
 from desktop.ui.transcript.phrases import plain_text
 from desktop.ui.transcript.pictures import Gallery
@@ -295,6 +295,11 @@ class TranscriptView(QListView):
         """The seq of the last row on the screen; 0 where none is."""
         placed = self.layout_now.placed
         return self._page.rows.seq_of(placed[-1].row) if self._page and placed else 0
+
+    @property
+    def read_seq(self) -> int:
+        """The seq of the row that is read; 0 where none is seen."""
+        return read_seq(self._page) if self._page is not None else 0
 
     def state_at(self, seq: int) -> ViewState:
         """The place for another conversation that shares the rows before `seq`: there, that row
@@ -590,6 +595,7 @@ class TranscriptView(QListView):
             copy_part=(lambda: QGuiApplication.clipboard().setText(text)) if text else None,
             select_all=self.selectAll,
             code=self._code_acts(page, row, code) if row is not None else (),
+            is_bookmarked=row is not None and page.rows.is_bookmarked(row),
             is_written=page.shelf.is_written(row.id) if row and is_answer(row) else None,
             toggle_written=lambda: row is not None and self.toggle_written(row.id),
         )

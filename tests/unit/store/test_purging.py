@@ -219,7 +219,7 @@ def test_everything_beside_the_rows_goes_with_them(sql: Log, tab: str) -> None:
     run(sql.catalogue.rename_tab(tab, "Private"))
     with closing(sqlite3.connect(sql.database)) as connection, connection:
         connection.execute(
-            "INSERT INTO bookmarks(tab_id, seq, note, created_at) VALUES (?, 1, 'n', 1)", (tab,)
+            "INSERT INTO bookmarks(tab_id, seq, note, created_at) VALUES (?, 4, 'n', 1)", (tab,)
         )
     purge(sql, tab)
     for table in ("model_requests", "queued_messages", "drafts", "bookmarks"):

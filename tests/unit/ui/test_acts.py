@@ -1,9 +1,12 @@
 """What can be done with a row, and where branches stand: functions of the loaded rows (U19)."""
 
+from collections.abc import Sequence
+
 from desktop.core.chunks import LogChunk, Payload, Role, System, Text, ToolCall
 from desktop.core.conversation import subagent_mark
-from desktop.core.groups import relations, takes_space
+from desktop.core.groups import OpenRow, Row, relations, takes_space
 from desktop.core.records import Branch
+from desktop.core.reducer import OpenBlock, Opened
 from desktop.core.status import TabStatus
 from desktop.ui.transcript.acts import (
     acts_at,
@@ -15,6 +18,8 @@ from desktop.ui.transcript.acts import (
 )
 from desktop.ui.transcript.anchor import from_anchor
 from desktop.ui.transcript.phrases import Context
+
+OWN = ("quote", "bookmark")
 
 
 def row(seq: int, role: Role, data: Payload, turn: str = "t1") -> LogChunk:
@@ -35,7 +40,7 @@ def conversation() -> list[LogChunk]:
     ]
 
 
-def context(rows: list[LogChunk], status: TabStatus | None = None) -> Context:
+def context(rows: Sequence[Row], status: TabStatus | None = None) -> Context:
     return Context(relations(rows), status or TabStatus("a"))
 
 
@@ -44,8 +49,8 @@ def test_a_prompt_can_be_edited_and_an_answer_regenerated_and_forked() -> None:
     found = [
         acts_at(rows, at, context(rows), at_head=True, at_tail=True) for at in range(len(rows))
     ]
-    answer = ("copy", "regenerate", "fork")
-    assert found == [("copy", "edit"), answer, answer, answer, ("copy", "edit"), answer, answer]
+    prompt, answer = ("copy", "edit", *OWN), ("copy", "regenerate", "fork", *OWN)
+    assert found == [prompt, answer, answer, answer, prompt, answer, answer]
 
 
 def test_u28_the_call_of_a_subagent_leads_to_its_conversation() -> None:
@@ -65,21 +70,27 @@ def test_u28_the_call_of_a_subagent_leads_to_its_conversation() -> None:
 def test_what_runs_now_is_neither_regenerated_nor_forked() -> None:
     rows = conversation()[:6]
     running = context(rows, TabStatus("a", phase="running", turn_id="t2"))
-    assert acts_at(rows, 5, running, at_head=True, at_tail=True) == ("copy",)
+    assert acts_at(rows, 5, running, at_head=True, at_tail=True) == ("copy", *OWN)
     assert "fork" in acts_at(rows, 1, running, at_head=True, at_tail=True)
 
 
 def test_a_fork_needs_the_end_of_the_answer_and_a_regeneration_its_prompt_or_older_rows() -> None:
     rows = conversation()[1:3]
     there = context(rows)
-    assert acts_at(rows, 0, there, at_head=True, at_tail=True) == ("copy",)
-    assert acts_at(rows, 0, there, at_head=False, at_tail=False) == ("copy", "regenerate")
+    assert acts_at(rows, 0, there, at_head=True, at_tail=True) == ("copy", *OWN)
+    assert acts_at(rows, 0, there, at_head=False, at_tail=False) == ("copy", "regenerate", *OWN)
 
 
-def test_s13_what_was_taken_back_can_only_be_copied() -> None:
+def test_s13_what_was_taken_back_is_not_sent_again() -> None:
     rows = [*conversation()[:1], row(2, "system", System("retracted", fields={"chunkIds": ["r1"]}))]
-    assert acts_at(rows, 0, context(rows), at_head=True, at_tail=True) == ("copy",)
-    assert acts_at(rows, 1, context(rows), at_head=True, at_tail=True) == ("copy",)
+    assert acts_at(rows, 0, context(rows), at_head=True, at_tail=True) == ("copy", *OWN)
+    assert acts_at(rows, 1, context(rows), at_head=True, at_tail=True) == ("copy", *OWN)
+
+
+def test_what_streams_can_be_quoted_and_has_no_place_for_a_bookmark_yet() -> None:
+    block = OpenBlock(Opened("open", "t2", 0, "assistant", "text"))
+    rows = [*conversation()[:5], OpenRow(block)]
+    assert acts_at(rows, 5, context(rows), at_head=True, at_tail=True) == ("copy", "quote")
 
 
 def test_an_answer_is_everything_from_its_prompt_to_the_next() -> None:
