@@ -76,7 +76,7 @@ def marks(person: Person) -> list[str]:
 def region(person: Person) -> str:
     """Where F6 leads."""
     person.do("next_region")
-    focus = person.window.focusWidget()
+    focus: QWidget | None = person.window.focusWidget()
     return focus.objectName() if focus is not None else ""
 
 

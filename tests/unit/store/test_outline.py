@@ -206,7 +206,7 @@ def damage(log: Log, tab: str, *, seq: int) -> None:
 
 def test_a_bookmark_is_set_and_taken_away_and_told_each_time(tmp_path: Path) -> None:
     told: list[int] = []
-    with open_log(tmp_path, on_catalogue_change=lambda: told.append(1)) as log:
+    with open_log(tmp_path, on_catalogue_change=lambda _: told.append(1)) as log:
         tab = new_tab(log, tmp_path)
         lay(log.session(tab), 1)
 
