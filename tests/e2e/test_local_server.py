@@ -125,6 +125,8 @@ def local_server(named: str) -> Generator[str]:
     binary, _, model = named.partition(":")
     port = _free_port()
     options = ["--host", "127.0.0.1", "--port", str(port), "--jinja", "-c", "16384", "-np", "1"]
+    # A small model talks without end: token 2 ends an answer of the one in tests/README.md.
+    options += ["--temp", "0", "--logit-bias", "2+4"]
     process = subprocess.Popen(
         [binary, "-m", model, *options, "-t", "2", "--alias", MODEL],
         cwd=Path(binary).parent,

@@ -12,7 +12,7 @@ import pytest
 import qasync
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QAbstractItemModelTester
-from PySide6.QtWidgets import QLabel, QLineEdit, QListView, QPushButton, QWidget
+from PySide6.QtWidgets import QLabel, QLineEdit, QListView, QPushButton
 from pytestqt.qtbot import QtBot
 
 from desktop.core.chunks import NewChunk, Text
@@ -76,8 +76,8 @@ def marks(person: Person) -> list[str]:
 def region(person: Person) -> str:
     """Where F6 leads."""
     person.do("next_region")
-    focus: QWidget | None = person.window.focusWidget()
-    return focus.objectName() if focus is not None else ""
+    focus = person.window.focusWidget()
+    return focus.objectName() if focus else ""
 
 
 def test_u40_a_hit_opens_its_conversation_at_the_marked_row_wherever_it_was_put(
