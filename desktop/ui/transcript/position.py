@@ -182,23 +182,28 @@ class Position:
 
     # Moving
 
-    def scroll_by(self, pixels: int) -> None:
-        """Moves down (or up, when negative). The smallest move up ends following."""
+    def scroll_by(self, pixels: int) -> int:
+        """Moves down (or up, when negative), as far as there is somewhere to go; how far that was.
+
+        The smallest move up ends following.
+        """
         if not pixels:
-            return
+            return 0
         self._loose = False
         self._downward = pixels > 0
         if pixels < 0:
             if self.fits_whole:
-                return
+                return 0
             self.let_go()
         elif self._following:
-            return
+            return 0
+        before = self._layout
         self._offset += pixels
         self.lay_out()
         if pixels > 0 and self.at_log_end:
             self._set_following(True)
             self.lay_out()
+        return _moved(before, self._layout, pixels)
 
     def follow(self) -> None:
         """Goes to the end of the conversation and stays there."""
@@ -272,3 +277,12 @@ class Position:
             # What comes grows into the room below; nothing of it moves the place.
             self._rows.scope.follow(True)
         self.lay_out()
+
+
+def _moved(before: Layout, after: Layout, wanted: int) -> int:
+    """How far what both show has moved up; as far as was wanted where they show nothing alike."""
+    stood = {one.row: one.y for one in before.placed}
+    for one in after.placed:
+        if one.row in stood:
+            return stood[one.row] - one.y
+    return wanted
