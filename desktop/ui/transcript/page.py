@@ -84,6 +84,8 @@ class Page:
         )
         self._finds = finds
         self._sought: int | None = None
+        self._picture: tuple[object, ...] = ()
+        self._is_touched = True
         self.marking = Marking(rows, changed=listener.marked)
 
     @property
@@ -104,6 +106,15 @@ class Page:
         self._paging.pin(seen)
         self.shelf.drop_far(seen)
         self._paging.fetch(self.position)
+
+    def takes_new_picture(self) -> bool:
+        """Whether the screen has to be painted since this was asked last: a page that comes or
+        goes off the screen changes nothing on it."""
+        rows, placed = self.rows, self.position.layout.placed
+        picture = tuple((rows.row(one.row).id, one.y, one.height) for one in placed)
+        is_new = self._is_touched or picture != self._picture
+        self._picture, self._is_touched = picture, False
+        return is_new
 
     def seek(self, seq: int) -> None:
         """To the row of this seq and the text in it that is looked for, once it is loaded."""
@@ -137,15 +148,18 @@ class Page:
     # What changes how everything looks
 
     def dress(self, maker: Maker) -> None:
+        self._is_touched = True
         self.shelf.dress(maker)
         self.position.rewrap()
 
     def set_thinking_open(self, is_open: bool) -> None:
+        self._is_touched = True
         self.shelf.set_thinking_open(is_open)
         self.position.rewrap()
 
     def rewrap(self) -> None:
         """The column has another width."""
+        self._is_touched = True
         self.shelf.forget_heights()
         self.position.rewrap()
 
@@ -175,6 +189,7 @@ class Page:
         position = self.position
         seen = any(one.row == at for one in position.layout.placed)
         change()
+        self._is_touched = True
         if seen and position.following and not position.fits_whole:
             # Whoever opens something reads it: the end must not pull it away.
             position.let_go()
@@ -194,11 +209,13 @@ class Page:
         for at in range(start, end + 1):
             self.shelf.mark_stale(self.rows.row(at).id)
         dirty = not seen.isdisjoint(range(start, end + 1))
+        self._is_touched = self._is_touched or dirty
         if dirty or position.following or not seen:
             position.lay_out()
 
     def rows_reset(self) -> None:
         self.shelf.mark_all_stale()
+        self._is_touched = True
         self.position.rows_reset()
 
     # Finding what lies where

@@ -326,12 +326,14 @@ class TranscriptView(BareList):
     # The layout comes out
 
     def _show_layout(self) -> None:
-        if self._page is not None:
-            self._page.settle()
-            self._bar.show(self._page.position.extent())
-        self._overlay.lay_out(self._page, self._ringed())
+        page = self._page
+        if page is not None:
+            page.settle()
+            self._bar.show(page.position.extent())
+        self._overlay.lay_out(page, self._ringed())
         self._show_to_end()
-        self.viewport().update()
+        if page is None or page.takes_new_picture():
+            self.viewport().update()
 
     def _repaint(self) -> None:
         self.viewport().update()
@@ -391,7 +393,7 @@ class TranscriptView(BareList):
         elif event.oldSize().width() != event.size().width():
             self._page.rewrap()
         else:
-            self._page.position.lay_out()
+            self._page.position.lay_out(moved=True)
 
     # What the model tells
 
