@@ -1,4 +1,4 @@
-"""A conversation of a real log in a real view, as the program shows it: reads on their own thread."""
+"""A conversation of a real log in a real view, as the program shows it: read on a thread."""
 
 import asyncio
 import gc
@@ -81,7 +81,7 @@ class Bench:
 
     async def settle(self, *, busy: Callable[[], bool] = lambda: False) -> None:
         """Until nothing is read and nothing waits for a frame."""
-        while self._tasks or busy():
+        while self._tasks or busy():  # noqa: ASYNC110 (frames are due, which nobody tells)
             await asyncio.sleep(0.002)
         # What was marked to be painted is painted when the loop comes around.
         await asyncio.sleep(0)

@@ -146,6 +146,7 @@ class Paints(QObject):
         super().__init__(widget)
         self.count = 0
         self.at = (0.0, 0.0)
+        self.next = asyncio.Event()
         widget.installEventFilter(self)
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
@@ -153,6 +154,7 @@ class Paints(QObject):
         if event.type() == QEvent.Type.Paint:
             self.count += 1
             self.at = time.thread_time(), time.perf_counter()
+            self.next.set()
         return False
 
 
@@ -204,11 +206,11 @@ async def keys(corpora: Mapping[int, Corpus]) -> list[Figure]:
     wall: list[float] = []
     for _ in range(KEYS):
         await asyncio.sleep(0.02)
-        count, begun = paints.count, (time.thread_time(), time.perf_counter())
+        paints.next.clear()
+        begun = time.thread_time(), time.perf_counter()
         key = QKeyEvent(QEvent.Type.KeyPress, Qt.Key.Key_A, Qt.KeyboardModifier.NoModifier, "a")
         QCoreApplication.postEvent(composer.field, key)
-        while paints.count == count:
-            await asyncio.sleep(0)
+        await paints.next.wait()
         cpu.append((paints.at[0] - begun[0]) * 1_000)
         wall.append((paints.at[1] - begun[1]) * 1_000)
     for stream in streams:
