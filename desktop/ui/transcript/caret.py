@@ -41,7 +41,8 @@ def step_of(event: QKeyEvent) -> tuple[Unit, int] | None:
     known = _KEYS.get(Qt.Key(event.key()))
     if known is None or not event.modifiers() & shift:
         return None
-    return known[1 if event.modifiers() & ctrl else 0], known[2]
+    plain, with_ctrl, way = known
+    return (with_ctrl if event.modifiers() & ctrl else plain), way
 
 
 def extend(page: Page, unit: Unit, way: int, *, current: str = "") -> None:

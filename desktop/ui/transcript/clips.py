@@ -17,6 +17,7 @@ class Clips(QObject):
     def __init__(self, page: Callable[[], Page | None], parent: QObject) -> None:
         super().__init__(parent)
         self._page = page
+        self._source = parent
 
     def text(self, form: Form) -> str:
         """What is marked, where it is at hand; else nothing."""
@@ -43,7 +44,7 @@ class Clips(QObject):
         if text:
             data = QMimeData()
             data.setText(text)
-            drag = QDrag(self.parent())
+            drag = QDrag(self._source)
             drag.setMimeData(data)
             drag.exec(Qt.DropAction.CopyAction)
 

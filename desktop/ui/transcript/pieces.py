@@ -6,7 +6,7 @@ A piece is laid out once for a width and painted from then on. Text of a piece l
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, Literal, cast
 
 from PySide6.QtCore import QPointF, QRectF, Qt, QUrl
 from PySide6.QtGui import (
@@ -263,8 +263,7 @@ class TextPiece(Piece):
         line = block.layout().lineForTextPosition(inside)
         if not line.isValid():
             return QRectF(self.left, self.above + area.top(), 1, area.height())
-        x = line.cursorToX(inside)
-        x = x[0] if isinstance(x, tuple) else x
+        x = cast("tuple[float, int]", line.cursorToX(inside))[0]
         return QRectF(
             self.left + area.left() + x, self.above + area.top() + line.y(), 1, line.height()
         )

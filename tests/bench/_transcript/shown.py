@@ -2,8 +2,11 @@
 
 import asyncio
 import gc
+import itertools
+import os
 import time
 from collections.abc import Callable, Coroutine
+from pathlib import Path
 from typing import Any
 
 from PySide6.QtWidgets import QApplication
@@ -21,6 +24,7 @@ from desktop.ui.transcript.view import TranscriptView
 from tests.bench._corpus import Corpus, open_log
 
 WIDTH, HEIGHT = 900, 800
+_NUMBERS = itertools.count()
 
 
 def theme() -> Theme:
@@ -41,8 +45,11 @@ class Counted:
         self.rows += len(page.rows)
         return page
 
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self._reader, name)
+    async def revision(self, tab_id: str) -> int:
+        return await self._reader.revision(tab_id)
+
+    async def blob_path(self, sha256: str) -> Path | None:
+        return await self._reader.blob_path(sha256)
 
 
 class Statements:
@@ -68,7 +75,7 @@ class Bench:
     def __init__(self, corpus: Corpus) -> None:
         self.corpus = corpus
         self.statements = Statements()
-        self.log = open_log(corpus.folder)
+        self.log = open_log(corpus.folder, f"bench-{os.getpid()}-{next(_NUMBERS)}")
         self.reader = Counted(self.log)
         self.hub = Hub()
         self._tasks: set[asyncio.Task[Any]] = set()

@@ -278,7 +278,7 @@ def test_marked_text_is_pulled_away_and_stays_marked(
     dragged: list[QMimeData] = []
 
     class Dragged(QDrag):
-        def exec(self, *actions: object) -> Qt.DropAction:
+        def exec(self, *_: object) -> Qt.DropAction:  # type: ignore[override]
             dragged.append(self.mimeData())
             self.deleteLater()
             return Qt.DropAction.CopyAction
