@@ -200,6 +200,7 @@ def test_u38_the_menu_of_a_row_has_every_act_and_comes_by_key(home: Home, enter:
             "You": ["Copy", "Copy this part", "Edit…", "Select all"],
             "Answer": [
                 "Copy",
+                "Copy as Markdown",
                 "Copy this part",
                 "Copy the answer",
                 "Regenerate the answer",

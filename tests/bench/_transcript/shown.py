@@ -53,20 +53,20 @@ class Counted:
 
 
 class Statements:
-    """Counts what SQLite executes on any connection that is opened from now on."""
+    """What SQLite was asked on any connection of any log."""
 
-    def __init__(self) -> None:
-        self.count = 0
-        event.listen(Engine, "connect", self._watch)
+    count = 0
 
-    def close(self) -> None:
-        event.remove(Engine, "connect", self._watch)
 
-    def _watch(self, connection: Any, _record: object) -> None:
-        connection.set_trace_callback(self._hear)
+def _watch(connection: Any, _record: object) -> None:
+    connection.set_trace_callback(_hear)
 
-    def _hear(self, statement: str) -> None:
-        self.count += statement.lstrip().upper().startswith(("SELECT", "WITH"))
+
+def _hear(statement: str) -> None:
+    Statements.count += statement.lstrip().upper().startswith(("SELECT", "WITH"))
+
+
+event.listen(Engine, "connect", _watch)
 
 
 class Bench:
@@ -74,7 +74,6 @@ class Bench:
 
     def __init__(self, corpus: Corpus) -> None:
         self.corpus = corpus
-        self.statements = Statements()
         self.log = open_log(corpus.folder, f"bench-{os.getpid()}-{next(_NUMBERS)}")
         self.reader = Counted(self.log)
         self.hub = Hub()
@@ -96,7 +95,6 @@ class Bench:
     async def close(self) -> None:
         await self.settle()
         await self.log.close()
-        self.statements.close()
 
 
 class Shown:
