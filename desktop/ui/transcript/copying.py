@@ -13,9 +13,9 @@ from typing import Literal
 
 from PySide6.QtGui import QClipboard, QGuiApplication
 
-from desktop.core.chunks import LogChunk, Text
+from desktop.core.chunks import LogChunk, Text, Thinking, ToolResult
 from desktop.core.errors import NacreError
-from desktop.core.groups import OpenRow, Row, relations, takes_space
+from desktop.core.groups import OpenRow, Relations, Row, relations, takes_space
 from desktop.core.protocols import LogReader
 from desktop.ui.transcript.acts import is_answer
 from desktop.ui.transcript.as_markdown import markdown_part
@@ -27,6 +27,8 @@ from desktop.ui.transcript.selection import Stretch
 AT_ONCE = 32  # rows
 PAGE = 256
 MOST_LETTERS = 32_000_000
+# Of what is only offered, each time that something is marked.
+MOST_OFFERED = 1_000_000
 _SLICE = 0.006  # seconds
 _PAUSE = 0.001
 
@@ -55,7 +57,8 @@ class Copying:
     @property
     def text(self) -> str:
         """The marked text; empty where not all of it is at hand."""
-        return "".join(_joined(self._parts(self._loaded or ())))
+        rows = self._loaded or ()
+        return "".join(_joined(self._parts(rows, relations(rows))))
 
     @property
     def _loaded(self) -> Sequence[Row] | None:
@@ -71,17 +74,16 @@ class Copying:
     async def read(self, reader: LogReader) -> str:
         """The marked text, whatever of it is loaded.
 
-        Raises StoreError, or TooMuchToCopy above MOST_LETTERS.
+        Raises StoreError, or TooMuchToCopy above MOST_LETTERS (MOST_OFFERED to a middle click).
         """
         if self.at_hand:
             return self.text
+        rows = await self._read_rows(reader)
+        known = await asyncio.to_thread(relations, rows)
         said: list[str] = []
-        letters, begun = 0, time.monotonic()
-        for part in _joined(self._parts(await self._read_rows(reader))):
+        begun = time.monotonic()
+        for part in _joined(self._parts(rows, known)):
             said.append(part)
-            letters += len(part)
-            if letters > MOST_LETTERS:
-                raise TooMuchToCopy(say("Too much is marked to be copied at once."))
             if time.monotonic() - begun > _SLICE:
                 await asyncio.sleep(_PAUSE)
                 begun = time.monotonic()
@@ -96,7 +98,7 @@ class Copying:
             page = await reader.page(rows.scope.tab_id, limit=PAGE, after=after)
             found.extend(row for row in page.rows if row.seq <= stretch.last_seq)
             letters += sum(_letters(row) for row in page.rows)
-            if letters > MOST_LETTERS:
+            if letters > (MOST_LETTERS if self.target == "clipboard" else MOST_OFFERED):
                 raise TooMuchToCopy(say("Too much is marked to be copied at once."))
             if not page.rows or not page.has_newer:
                 break
@@ -105,8 +107,8 @@ class Copying:
         room = stretch.last_seq - stretch.first_seq + 1 - len(found)
         return [*found, *[row for row in streaming if row.id not in held][: max(0, room)]]
 
-    def _parts(self, rows: Sequence[Row]) -> Iterator[str]:
-        context = Context(relations(rows), self.page.rows.context().status)
+    def _parts(self, rows: Sequence[Row], known: Relations) -> Iterator[str]:
+        context = Context(known, self.page.rows.context().status)
         for seq, row in enumerate(rows, self.stretch.first_seq):
             part = self.stretch.part_of(seq)
             if part is None or not takes_space(row, context.relations):
@@ -166,4 +168,8 @@ def _words(
 
 
 def _letters(row: Row) -> int:
-    return len(row.data.text) if isinstance(row, LogChunk) and isinstance(row.data, Text) else 0
+    match row:
+        case LogChunk(data=Text(text=text) | Thinking(text=text) | ToolResult(result=text)):
+            return len(text)
+        case _:
+            return 0

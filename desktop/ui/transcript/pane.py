@@ -153,7 +153,8 @@ class TranscriptPane(QWidget):
         try:
             text = await copying.read(self._reader)
         except NacreError as error:
-            self.failed.emit(str(error), error.detail)
+            if copying.target == "clipboard":  # nobody asked for what is only offered
+                self.failed.emit(str(error), error.detail)
             return
         if self._copying is copying:  # the last wish holds
             put(text, copying.target)

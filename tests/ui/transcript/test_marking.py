@@ -4,6 +4,7 @@ import os
 import subprocess
 import sys
 from collections.abc import Callable
+from dataclasses import replace
 
 import pytest
 from PySide6.QtCore import QEvent, QMimeData, QPoint, QPointF, Qt
@@ -311,6 +312,11 @@ def test_too_much_is_refused_in_words(desk: Desk, monkeypatch: pytest.MonkeyPatc
     view.copy()
     with pytest.raises(TooMuchToCopy):
         desk.run(wishes[0].read(desk.log.reader))
+    monkeypatch.setattr("desktop.ui.transcript.copying.MOST_LETTERS", 100_000)
+    assert desk.run(wishes[0].read(desk.log.reader)).count("x") == 6_000
+    monkeypatch.setattr("desktop.ui.transcript.copying.MOST_OFFERED", 1_000)
+    with pytest.raises(TooMuchToCopy):
+        desk.run(replace(wishes[0], target="primary").read(desk.log.reader))
 
 
 def test_a_mark_in_what_streams_stays_when_it_seals(desk: Desk) -> None:
