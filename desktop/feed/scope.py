@@ -25,6 +25,7 @@ from desktop.feed.window import (
     End,
     Inserted,
     Limits,
+    Moved,
     Removed,
     Window,
     appended,
@@ -81,7 +82,7 @@ class Failed:
     error: NacreError
 
 
-Change = Inserted | Removed | Changed | Grown | Reset | Status | Newer | Failed
+Change = Inserted | Removed | Moved | Changed | Grown | Reset | Status | Newer | Failed
 
 
 class Cancellable(Protocol):
@@ -214,7 +215,7 @@ class Scope:
             self._count(0)
 
     def pin(self, ids: Iterable[str]) -> None:
-        """The rows that must stay: what is on the screen, and what the person marked.
+        """The rows that must stay: what is on the screen.
 
         Changes no row by itself, so a view may pin while it hears of a change.
         """
@@ -380,25 +381,30 @@ class Scope:
         return call_of(row) is not None or is_silent(row)
 
     def _append(self, row: SealedRow) -> None:
-        """At the end of the sealed rows; where it streamed at that very place it changes there."""
+        """At the end of the sealed rows; a row that streamed moves there and keeps its id."""
         step = appended(self._window, (row,), has_newer=False)
         if step is None:
             self._fall_behind(row)
             if self._following:
                 self._read_snapshot(None)
             return
-        in_place = bool(self._shown) and self._shown[0].id == row.id
-        if not in_place:
-            self._hide(row.id)
+        at, place = self._shown_at(row.id), len(self._window.rows)
+        if at is not None:
+            del self._shown[at - place]
         self._window = step[0]
-        if in_place:
-            del self._shown[0]
-            self._emit(Changed(len(self._window.rows) - 1, row))
-        else:
+        if at is None:
             self._emit(*step[1])
+            return
+        if at != place:
+            self._emit(Moved(at, place))
+        self._emit(Changed(place, row))
 
     def _trim(self, end: End) -> None:
-        window, removed = trimmed(self._window, self._pins, end=end)
+        pins = self._pins
+        if any(row.id in pins for row in self._shown):
+            # What streams stands after the last row: while it is seen, the end must stay.
+            pins |= {row.id for row in self._window.rows[-1:]}
+        window, removed = trimmed(self._window, pins, end=end)
         if window.has_newer and not self._window.has_newer:
             self._hide_all_open()
         self._window = window

@@ -64,6 +64,14 @@ class Removed:
 
 
 @dataclass(frozen=True, slots=True)
+class Moved:
+    """The row at `at` stands at `to` now, before the others."""
+
+    at: int
+    to: int
+
+
+@dataclass(frozen=True, slots=True)
 class Window:
     """Sealed rows, oldest first, and whether the log goes on at either end."""
 

@@ -47,6 +47,7 @@ ACTIONS: tuple[ActionSpec, ...] = (
     ActionSpec("settings", "File", "Settings…", ("Ctrl+,",)),
     ActionSpec("quit", "File", "Quit", ("Ctrl+Q",), needs_doors=False),
     ActionSpec("copy", "Edit", "Copy", ("Ctrl+C",), needs_doors=False),
+    ActionSpec("copy_markdown", "Edit", "Copy as Markdown", ("Ctrl+Shift+C",), needs_doors=False),
     ActionSpec("select_all", "Edit", "Select all", ("Ctrl+A",), needs_doors=False),
     ActionSpec("undo_put_away", "Edit", "Undo archive or bin", ("Ctrl+Alt+Z",)),
     ActionSpec("find", "Edit", "Find in the conversation", ("Ctrl+F",)),

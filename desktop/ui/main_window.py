@@ -413,6 +413,7 @@ class MainWindow(QMainWindow):
             "settings": self._settings,
             "quit": self.close,
             "copy": partial(self._to_focus, "copy"),
+            "copy_markdown": partial(self._to_focus, "copy_markdown"),
             "select_all": partial(self._to_focus, "selectAll"),
             "find": lambda: self.area.current and self.area.current.find_bar.begin(),
             "find_next": lambda: self.area.current and self.area.current.finding.step(1),

@@ -14,7 +14,7 @@ import random
 import shutil
 import sqlite3
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import closing
 from dataclasses import dataclass
 from functools import cache
@@ -30,7 +30,7 @@ _SENTENCES = 5_000
 _INSERT = (
     "INSERT INTO chunks(id, tab_id, seq, turn_id, step, role, type, data_json, created_at,"
     " provider, model, search_text)"
-    " VALUES (?, ?, ?, ?, 0, 'assistant', 'text', ?, ?, 'anthropic:1a2b', 'model-1', ?)"
+    " VALUES (?, ?, ?, ?, 0, ?, ?, ?, ?, 'anthropic:1a2b', 'model-1', ?)"
 )
 _REVISION = "INSERT INTO conversation_session_revisions(session_id, revision) VALUES (?, ?)"
 
@@ -65,11 +65,23 @@ def until_the_end(folder: Path) -> Path:
 
 def made(folder: Path, rows: int, *, letters: int = 600) -> Corpus:
     """The same in a folder of the caller's."""
-    tab = asyncio.run(_new_log(folder))
+    tab = empty_log(folder)
+    records = (
+        (
+            f"c{n:012d}-{n:016x}",
+            tab,
+            n,
+            f"turn-{n // 8:08d}",
+            "assistant",
+            "text",
+            json.dumps({"text": text}),
+            n,
+            text,
+        )
+        for n, text in enumerate(texts(rows, letters), start=1)
+    )
     with closing(sqlite3.connect(folder / "nacre.db", isolation_level=None)) as connection:
-        connection.execute("PRAGMA synchronous=OFF")
-        _fill(connection, tab, rows, letters)
-        connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+        bulk(connection, tab, records, rows)
     return Corpus(folder, tab, rows)
 
 
@@ -91,41 +103,37 @@ async def new_tab(log: Log, folder: Path) -> str:
     return (await log.catalogue.create_tab(workspace.id)).id
 
 
-async def _new_log(folder: Path) -> str:
-    log = open_log(folder)
-    try:
-        return await new_tab(log, folder)
-    finally:
-        await log.close()
+def empty_log(folder: Path) -> str:
+    """A new log with one conversation without rows; its id."""
+
+    async def make() -> str:
+        log = open_log(folder)
+        try:
+            return await new_tab(log, folder)
+        finally:
+            await log.close()
+
+    return asyncio.run(make())
 
 
-def _fill(connection: sqlite3.Connection, tab: str, rows: int, letters: int) -> None:
+def bulk(
+    connection: sqlite3.Connection, tab: str, records: Iterable[tuple[object, ...]], rows: int
+) -> None:
+    """Inserts (id, tab, seq, turn, role, type, data, created_at, searched) so many times."""
+    connection.execute("PRAGMA synchronous=OFF")
     triggers = connection.execute(
         "SELECT name, sql FROM sqlite_master WHERE type = 'trigger' AND tbl_name = 'chunks'"
     ).fetchall()
     connection.execute("BEGIN")
     for name, _ in triggers:
         connection.execute(f"DROP TRIGGER {name}")
-    connection.executemany(
-        _INSERT,
-        (
-            (
-                f"c{n:012d}-{n:016x}",
-                tab,
-                n,
-                f"turn-{n // 8:08d}",
-                json.dumps({"text": text}),
-                n,
-                text,
-            )
-            for n, text in enumerate(texts(rows, letters), start=1)
-        ),
-    )
+    connection.executemany(_INSERT, records)
     connection.execute(_REVISION, (tab, rows))
     connection.execute("INSERT INTO chunks_search(chunks_search) VALUES ('rebuild')")
     for _, sql in triggers:
         connection.execute(sql)
     connection.execute("COMMIT")
+    connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
 
 
 def texts(rows: int, letters: int) -> Iterator[str]:

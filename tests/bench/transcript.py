@@ -1,16 +1,19 @@
-"""What the transcript costs, as ratios of two sizes measured in the same run.
+"""What the transcript costs, on real logs of 10², 10⁵ and 10⁶ rows of every kind.
 
-The tail of a long log over that of a short one, a delta of a long answer over one of a short
-answer, and counts that do not depend on the machine.
+Times are processor time of the process that shows the view (so that a busy machine weighs little),
+compared in the same run with a smaller log, a shorter answer, or a plain QListView with a delegate
+on the same rows; the rest are counts. Each part runs in a process of its own, offscreen and, where
+there is an Xvfb, on a real X server. `wall` figures are on the clock.
 """
 
-import asyncio
-import itertools
+import json
 import os
+import subprocess
+import sys
 import time
-from collections.abc import Callable, Coroutine
+from collections.abc import Iterator
+from dataclasses import replace
 from statistics import median
-from typing import Any
 
 os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
 
@@ -18,12 +21,9 @@ from PySide6.QtCore import QRectF
 from PySide6.QtGui import QImage, QPainter
 from PySide6.QtWidgets import QApplication
 
-from desktop.core.chunks import NewChunk, Text
 from desktop.core.groups import OpenRow, relations
 from desktop.core.reducer import OpenBlock, Opened
 from desktop.core.status import TabStatus
-from desktop.feed.hub import Hub
-from desktop.feed.scope import Scope
 from desktop.ui.theme import Theme, theme_for
 from desktop.ui.transcript.box import Box
 from desktop.ui.transcript.boxes import Maker
@@ -31,14 +31,15 @@ from desktop.ui.transcript.highlight import Highlighter
 from desktop.ui.transcript.markdown.grammar import Grammar
 from desktop.ui.transcript.markdown.renderer import MarkdownRenderer
 from desktop.ui.transcript.markdown.writer import MarkdownWriter
-from desktop.ui.transcript.model import TranscriptModel
 from desktop.ui.transcript.phrases import Context
 from desktop.ui.transcript.pieces import Paper
-from desktop.ui.transcript.view import TranscriptView
+from tests import private_session
 from tests.bench import Figure
-from tests.fakes.stores import MemoryLog
+from tests.bench._mixed import mixed
 
-ROUNDS = 7
+ROWS = (100, 100_000, 1_000_000)
+PARTS = ("tails", "pages", "jumps", "memory", "anchor", "bar", "idle", "gaps", "unseen", "keys")
+TIMEOUT = 300.0  # seconds for one part
 BLOCK = "A paragraph with **bold** words and `code`.\n\n- one\n- two\n\n```python\nx = 1\n```\n\n"
 DELTA = "twelve chars"
 FENCE = "```python\n"
@@ -49,31 +50,47 @@ COLUMN, SCREEN = 760, 800
 DELTAS = 120
 
 
-def figures() -> list[Figure]:
+def figures() -> Iterator[Figure]:
+    yield from growing()
+    yield from on_platform("offscreen", {"QT_QPA_PLATFORM": "offscreen"})
+    try:
+        with private_session.x_server() as display:
+            yield from on_platform("x", {"QT_QPA_PLATFORM": "xcb", "DISPLAY": display})
+    except private_session.NotAvailable as reason:
+        print(f"not on an X server: {reason}", file=sys.stderr)
+
+
+def on_platform(name: str, environment: dict[str, str]) -> Iterator[Figure]:
+    """Every part, in a process that shows real windows there."""
+    corpora = [f"{rows}={mixed(rows).folder}:{mixed(rows).tab}" for rows in ROWS]
+    for part in PARTS:
+        done = subprocess.run(
+            [sys.executable, "-m", "tests.bench.drivers.transcript_view", part, *corpora],
+            env={**os.environ, **environment},
+            capture_output=True,
+            encoding="utf-8",
+            timeout=TIMEOUT,
+            check=False,
+        )
+        if done.returncode:
+            raise RuntimeError(f"{part} ended with {done.returncode}:\n{done.stderr}")
+        for line in done.stdout.splitlines():
+            figure = Figure(**json.loads(line))
+            yield replace(figure, id=f"transcript.{name}.{figure.id}")
+
+
+def growing() -> Iterator[Figure]:
+    """What one more delta costs, by how long the answer is already."""
     existing = QApplication.instance()
     app = existing if isinstance(existing, QApplication) else QApplication([])
     theme = theme_for("light", app.palette())
-    short, _, _ = tail(theme, 100)
-    long, built, seen = tail(theme, 100_000)
-    return [
-        Figure("transcript.tail_100k_vs_100", long / short, "x", 1.5),
-        Figure("transcript.documents_over_rows_seen", built - seen, "documents", 2),
-        Figure("transcript.delta_400kb_vs_4kb", ratio(theme, BLOCK, painted=False), "x", 1.5),
-        Figure("transcript.painted_delta_400kb_vs_4kb", ratio(theme, BLOCK), "x", 1.5),
-        Figure("transcript.code_delta_400kb_vs_4kb", ratio(theme, CODE, begin=FENCE), "x", 1.5),
-        Figure(
-            "transcript.table_delta_12kb_vs_1kb",
-            ratio(theme, ROW, begin=HEAD, sizes=(12_000, 1_000)),
-            "x",
-            1.5,
-        ),
-        Figure(
-            "transcript.blocks_80kb_vs_40kb",
-            blocks(theme, 80_000) / blocks(theme, 40_000),
-            "x",
-            2.1,
-        ),
-    ]
+    yield Figure("transcript.delta_400kb_vs_4kb", ratio(theme, BLOCK, painted=False), "x", 1.5)
+    yield Figure("transcript.painted_delta_400kb_vs_4kb", ratio(theme, BLOCK), "x", 1.5)
+    yield Figure("transcript.code_delta_400kb_vs_4kb", ratio(theme, CODE, begin=FENCE), "x", 1.5)
+    table = ratio(theme, ROW, begin=HEAD, sizes=(12_000, 1_000))
+    yield Figure("transcript.table_delta_12kb_vs_1kb", table, "x", 1.5)
+    remade = blocks(theme, 80_000) / blocks(theme, 40_000)
+    yield Figure("transcript.blocks_80kb_vs_40kb", remade, "x", 2.1)
 
 
 def ratio(
@@ -91,59 +108,6 @@ def ratio(
     short.grow_to(sizes[1], part)
     times = [(long.delta(painted=painted), short.delta(painted=painted)) for _ in range(DELTAS)]
     return median(one for one, _ in times) / median(one for _, one in times)
-
-
-def tail(theme: Theme, rows: int) -> tuple[float, int, int]:
-    """Median seconds from opening to the painted tail; documents built; rows on the screen."""
-    return asyncio.run(_tail(theme, rows))
-
-
-async def _tail(theme: Theme, rows: int) -> tuple[float, int, int]:
-    ids = itertools.count()
-    log = MemoryLog(now_ms=lambda: 0, new_id=lambda: f"id{next(ids)}")
-    workspace = await log.catalogue.scratch_workspace()
-    tab = (await log.catalogue.create_tab(workspace.id)).id
-    await log.session(tab).append(
-        [NewChunk(f"n{number}", "t", "assistant", Text(BLOCK)) for number in range(rows)]
-    )
-    times: list[float] = []
-    built = seen = 0
-    for _ in range(ROUNDS):
-        tasks: list[asyncio.Task[Any]] = []
-        start = _starter(tasks)
-        view = TranscriptView(theme)
-        view.set_renderer(MarkdownRenderer(Highlighter(lambda work, name: work.close())))
-        view.resize(900, 800)
-        began = time.perf_counter()
-        loop = asyncio.get_running_loop()
-        scope = Scope(tab, log.reader, Hub(), start=start, later=loop.call_later)
-        scope.open()
-        await asyncio.gather(*tasks)
-        model = TranscriptModel(scope)
-        view.show_model(model)
-        view.grab()
-        times.append(time.perf_counter() - began)
-        built, seen = (
-            view.documents_built,
-            sum(
-                len(box.pieces)
-                for one in view.layout_now.placed
-                if (box := view.box_of(model.row(one.row).id)) is not None
-            ),
-        )
-        view.show_model(None)
-        model.detach()
-        scope.close()
-    return median(times), built, seen
-
-
-def _starter(
-    tasks: list[asyncio.Task[Any]],
-) -> Callable[[Coroutine[Any, Any, None], str], object]:
-    def start(work: Coroutine[Any, Any, None], name: str) -> None:
-        tasks.append(asyncio.get_running_loop().create_task(work, name=name))
-
-    return start
 
 
 class Answer:
@@ -168,12 +132,12 @@ class Answer:
     def delta(self, *, painted: bool) -> float:
         """Seconds of one more delta."""
         self._block.parts.append(DELTA)
-        began = time.perf_counter()
+        began = time.thread_time()
         self._maker.grow(self._box, self._row)
         self._box.lay_out(COLUMN)
         if painted:
             _paint_end(self._box, self._screen, self._theme)
-        return time.perf_counter() - began
+        return time.thread_time() - began
 
 
 def _paint_end(box: Box, screen: QImage, theme: Theme) -> None:

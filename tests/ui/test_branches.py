@@ -197,9 +197,18 @@ def test_u38_the_menu_of_a_row_has_every_act_and_comes_by_key(home: Home, enter:
         person.wait(lambda: person.reads("One.") and person.idle())
         view(person).setFocus()
         wanted = {
-            "You": ["Copy", "Copy this part", "Edit…", "Quote", "Bookmark", "Select all"],
+            "You": [
+                "Copy",
+                "Copy as Markdown",
+                "Copy this part",
+                "Edit…",
+                "Quote",
+                "Bookmark",
+                "Select all",
+            ],
             "Answer": [
                 "Copy",
+                "Copy as Markdown",
                 "Copy this part",
                 "Copy the answer",
                 "Regenerate the answer",

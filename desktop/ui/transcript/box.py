@@ -210,9 +210,7 @@ class Box:
     def end(self) -> Spot:
         if not self.pieces:
             return (0, 0)
-        document = self.pieces[-1].document
-        last = document.characterCount() - 1 if document is not None else 0
-        return (len(self.pieces) - 1, last)
+        return (len(self.pieces) - 1, self.length_of(len(self.pieces) - 1))
 
     def word_at(self, spot: Spot) -> tuple[Spot, Spot]:
         """Both ends of the word at a place."""
@@ -223,6 +221,40 @@ class Box:
         cursor.setPosition(min(spot[1], document.characterCount() - 1))
         cursor.select(QTextCursor.SelectionType.WordUnderCursor)
         return (spot[0], cursor.selectionStart()), (spot[0], cursor.selectionEnd())
+
+    @property
+    def start(self) -> Spot:
+        """The first place in its text."""
+        found = (at for at, one in enumerate(self.pieces) if one.document is not None)
+        return (next(found, 0), 0)
+
+    def length_of(self, number: int) -> int:
+        """How many places a piece has after its first."""
+        document = self.pieces[number].document
+        return document.characterCount() - 1 if document is not None else 0
+
+    def stepped(self, spot: Spot, move: QTextCursor.MoveOperation, way: int) -> Spot | None:
+        """The place that a move of the cursor leads to; None at the end of the box."""
+        number, place = min(spot[0], len(self.pieces) - 1), spot[1]
+        document = self.pieces[number].document if self.pieces else None
+        if document is not None:
+            cursor = QTextCursor(document)
+            cursor.setPosition(min(place, document.characterCount() - 1))
+            cursor.movePosition(move)
+            if cursor.position() != place:
+                return number, cursor.position()
+        others = range(number + 1, len(self.pieces)) if way > 0 else range(number - 1, -1, -1)
+        for other in others:
+            if self.pieces[other].document is not None:
+                return other, 0 if way > 0 else self.length_of(other)
+        return None
+
+    def caret(self, spot: Spot) -> QRectF:
+        """Where a place is, in the box."""
+        if not self.pieces:
+            return QRectF(0, 0, 1, self.height)
+        piece = self.pieces[min(spot[0], len(self.pieces) - 1)]
+        return piece.caret_at(spot[1]).translated(0, piece.y)
 
     def text_between(self, start: Spot, end: Spot) -> str:
         """The plain text of a stretch, a line break between pieces."""

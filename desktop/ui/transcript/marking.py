@@ -1,24 +1,17 @@
-"""The marked text of one conversation, and what of it is copied."""
+"""The marked text of one conversation, loaded or not."""
 
 from collections.abc import Callable
 
-from desktop.core.groups import Row
 from desktop.ui.transcript.box import Box, Spot
 from desktop.ui.transcript.model import TranscriptModel
-from desktop.ui.transcript.phrases import plain_text
-from desktop.ui.transcript.selection import Place, Selection
-
-_BEYOND: Spot = (1 << 30, 1 << 30)
+from desktop.ui.transcript.selection import Place, Selection, Stretch, marked_in
 
 
 class Marking:
     """The only writer of the selection; `changed` is told of every change."""
 
-    def __init__(
-        self, rows: TranscriptModel, box: Callable[[Row], Box], *, changed: Callable[[], None]
-    ) -> None:
+    def __init__(self, rows: TranscriptModel, *, changed: Callable[[], None]) -> None:
         self._rows = rows
-        self._box = box
         self._changed = changed
         self._selection = Selection()
 
@@ -27,13 +20,32 @@ class Marking:
         return self._selection.empty
 
     @property
-    def ids(self) -> frozenset[str]:
-        """The rows of both ends; nothing where nothing is marked."""
-        return self._selection.ids
+    def end(self) -> Place | None:
+        """Where marking goes on."""
+        return self._selection.end
 
-    def part_of(self, row: Row, box: Box) -> tuple[Spot, Spot] | None:
-        """What of this row is marked."""
-        return self._selection.part_of(row.id, self._rows.place, box)
+    @property
+    def stretch(self) -> Stretch | None:
+        """What is marked, in the rows' order."""
+        return self._selection.stretch(self.seq)
+
+    def seq(self, place: Place) -> int:
+        """Where the row of a place stands in the log now."""
+        at = self._rows.place(place.id)
+        return self._rows.seq_of(at) if at is not None else place.seq
+
+    def part_of(self, at: int, box: Box) -> tuple[Spot, Spot] | None:
+        """What of the row here is marked."""
+        return marked_in(self.stretch, self._rows.seq_of(at), box)
+
+    def covers(self, place: Place) -> bool:
+        """Whether this place lies in what is marked."""
+        stretch = self.stretch
+        part = stretch.part_of(self.seq(place)) if stretch is not None else None
+        if part is None:
+            return False
+        begin, stop = part
+        return (begin is None or begin <= place.spot) and (stop is None or place.spot < stop)
 
     # Marking
 
@@ -45,42 +57,23 @@ class Marking:
         """Marks from where it began to here; where nothing began, it begins here."""
         self._mark(Selection(self._selection.start or place, place))
 
-    def mark_word(self, row: Row, box: Box, spot: Spot) -> None:
-        start, end = box.word_at(spot)
-        self._mark(Selection(Place(row.id, start), Place(row.id, end)))
+    def mark_word(self, place: Place, box: Box) -> None:
+        start, end = box.word_at(place.spot)
+        self._mark(Selection(Place(place.id, place.seq, start), Place(place.id, place.seq, end)))
 
     def mark_all(self) -> None:
-        """Everything that is loaded."""
-        seen = [row for row in self._rows.rows() if self._rows.takes_space(row)]
-        if seen:
-            first = Place(seen[0].id, (0, 0), whole=True)
-            self._mark(Selection(first, Place(seen[-1].id, _BEYOND, whole=True)))
+        """All of the conversation up to now, whatever of it is loaded."""
+        rows = self._rows
+        if rows.rowCount():
+            last = rows.rowCount() - 1
+            seq = max(rows.seq_of(last), rows.scope.last_known)
+            end = rows.row(last).id if seq == rows.seq_of(last) else ""
+            self._mark(Selection(_whole("", 1), _whole(end, seq)))
 
     def _mark(self, selection: Selection) -> None:
         self._selection = selection
         self._changed()
 
-    # Copying
 
-    def text(self) -> str:
-        """What is marked, plain; empty when one of its ends is not loaded."""
-        rows = self._rows
-        ends = None if self.empty else self._selection.ordered(rows.place)
-        if ends is None:
-            return ""
-        first, last = ends
-        start, stop = rows.place(first.id), rows.place(last.id)
-        assert start is not None and stop is not None
-        parts: list[str] = []
-        for at in range(start, stop + 1):
-            row = rows.row(at)
-            if not rows.takes_space(row):
-                continue
-            box = self._box(row) if at in (start, stop) else None
-            if box is None or (first.whole and last.whole):
-                parts.append(plain_text(row, rows.context()))
-                continue
-            begin = first.spot if at == start else (0, 0)
-            end = last.spot if at == stop else box.end
-            parts.append(box.text_between(begin, end))
-        return "\n\n".join(part.strip("\n") for part in parts if part)
+def _whole(id_: str, seq: int) -> Place:
+    return Place(id_, seq, (0, 0) if seq == 1 and not id_ else (1 << 30, 0), whole=True)

@@ -31,7 +31,7 @@ from desktop.feed.scope import (
     Scope,
     Status,
 )
-from desktop.feed.window import Inserted, Removed
+from desktop.feed.window import Inserted, Moved, Removed
 from desktop.ui.transcript.clock import FrameClock
 from desktop.ui.transcript.phrases import Context, accessible_text, say
 
@@ -155,6 +155,8 @@ class TranscriptModel(QAbstractListModel):
                 self._insert(change.at, change.rows)
             case Removed():
                 self._remove(change.at, change.count)
+            case Moved():
+                self._move(change.at, change.to)
             case Changed():
                 self._replace(change.at, change.row)
             case Grown():
@@ -185,6 +187,12 @@ class TranscriptModel(QAbstractListModel):
         self._forget()
         self.endRemoveRows()
         self._announce(self._touched(gone))
+
+    def _move(self, at: int, to: int) -> None:
+        self.beginMoveRows(QModelIndex(), at, at, QModelIndex(), to)
+        self._rows.insert(to, self._rows.pop(at))
+        self._forget()
+        self.endMoveRows()
 
     def _replace(self, at: int, row: Row) -> None:
         self._rows[at] = row

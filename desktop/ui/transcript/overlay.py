@@ -355,7 +355,7 @@ def wish_of(page: Page, row: Row, act: Act) -> Wish:
     last = rows[at if is_own else answer_end(rows, at)]
     seq = 0 if isinstance(last, OpenRow) else last.seq
     context = page.rows.context()
-    text = (page.marking.text() or plain_text(row, context)) if act == "quote" else ""
+    text = (marked_at_hand(page) or plain_text(row, context)) if act == "quote" else ""
     return Wish(act, row.id, prompt, seq, subagent_of(row, context), text)
 
 

@@ -29,18 +29,18 @@ from desktop.ui.transcript.shelf import Shelf
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """A row that is seen, its box, and where the box begins on the screen."""
+    """A row that is seen, its box, where the box begins on the screen, and the row's place."""
 
     row: Row
     box: Box
     y: int
+    at: int
 
 
 @dataclass(frozen=True, slots=True)
 class Listener:
     """Who shows the page, and is told: `followed` when following begins and ends, `laid_out` when
-    rows may stand elsewhere (let the page `settle` then), `marked` when other text is marked (let
-    it `hold` that)."""
+    rows may stand elsewhere (let the page `settle` then), `marked` when other text is marked."""
 
     followed: Callable[[bool], None]
     laid_out: Callable[[], None]
@@ -85,7 +85,9 @@ class Page:
         )
         self._finds = finds
         self._sought: int | None = None
-        self.marking = Marking(rows, self.shelf.box, changed=listener.marked)
+        self._picture: tuple[object, ...] = ()
+        self._is_touched = True
+        self.marking = Marking(rows, changed=listener.marked)
 
     @property
     def frame(self) -> Frame:
@@ -101,13 +103,19 @@ class Page:
         if self._sought is not None and self.rows.scope.window.holds(self._sought):
             self._show_sought(self._sought)
             return
-        self.hold()
-        self.shelf.drop_far(self.position.seen)
+        seen = self.position.seen
+        self._paging.pin(seen)
+        self.shelf.drop_far(seen)
         self._paging.fetch(self.position)
 
-    def hold(self) -> None:
-        """What is on the screen and the ends of the selection must not be evicted."""
-        self._paging.pin(self.position.seen | self.marking.ids)
+    def takes_new_picture(self) -> bool:
+        """Whether the screen has to be painted since this was asked last: a page that comes or
+        goes off the screen changes nothing on it."""
+        rows, placed = self.rows, self.position.layout.placed
+        picture = tuple((rows.row(one.row).id, one.y, one.height) for one in placed)
+        is_new = self._is_touched or picture != self._picture
+        self._picture, self._is_touched = picture, False
+        return is_new
 
     def seek(self, seq: int) -> None:
         """To the row of this seq and the text in it that is looked for, once it is loaded."""
@@ -133,18 +141,26 @@ class Page:
             above = (found or 0) - self.frame.height // 3 if found else 0
             self.position.jump(self.rows.seq_of(place), max(above, 0))
 
+    def step(self, lines: int, screens: int) -> None:
+        """Moves by so many lines and screens, down or up."""
+        frame = self.frame
+        self.position.scroll_by(lines * frame.line + screens * frame.screenful)
+
     # What changes how everything looks
 
     def dress(self, maker: Maker) -> None:
+        self._is_touched = True
         self.shelf.dress(maker)
         self.position.rewrap()
 
     def set_thinking_open(self, is_open: bool) -> None:
+        self._is_touched = True
         self.shelf.set_thinking_open(is_open)
         self.position.rewrap()
 
     def rewrap(self) -> None:
         """The column has another width."""
+        self._is_touched = True
         self.shelf.forget_heights()
         self.position.rewrap()
 
@@ -174,6 +190,7 @@ class Page:
         position = self.position
         seen = any(one.row == at for one in position.layout.placed)
         change()
+        self._is_touched = True
         if seen and position.following and not position.fits_whole:
             # Whoever opens something reads it: the end must not pull it away.
             position.let_go()
@@ -193,11 +210,13 @@ class Page:
         for at in range(start, end + 1):
             self.shelf.mark_stale(self.rows.row(at).id)
         dirty = not seen.isdisjoint(range(start, end + 1))
+        self._is_touched = self._is_touched or dirty
         if dirty or position.following or not seen:
             position.lay_out()
 
     def rows_reset(self) -> None:
         self.shelf.mark_all_stale()
+        self._is_touched = True
         self.position.rows_reset()
 
     # Finding what lies where
@@ -217,7 +236,9 @@ class Page:
         if placed is None:
             return None
         row = self.rows.row(placed.row)
-        return Found(row, self.shelf.box(row), placed.y) if self.rows.takes_space(row) else None
+        if not self.rows.takes_space(row):
+            return None
+        return Found(row, self.shelf.box(row), placed.y, placed.row)
 
     def hit_at(self, at: QPointF) -> Hit | None:
         """What lies under a point of the screen."""
@@ -236,7 +257,8 @@ class Page:
         found = self.found_at(at.y())
         if found is None:
             return None
-        return Place(found.row.id, found.box.spot_at(at.x() - self.frame.left, at.y() - found.y))
+        spot = found.box.spot_at(at.x() - self.frame.left, at.y() - found.y)
+        return Place(found.row.id, self.rows.seq_of(found.at), spot)
 
     def neighbour(self, id_: str, step: int) -> int | None:
         """Where the next row that is seen stands, before (-1) or after (1) this one; of a row
@@ -265,7 +287,7 @@ class Page:
             painter.save()
             try:
                 painter.translate(left, one.y)
-                marked = self.marking.part_of(row, box)
+                marked = self.marking.part_of(one.row, box)
                 self._finds.mark(box)
                 area = clip.translated(-left, -one.y)
                 box.paint(painter, area, theme, marked, seen_from=max(0, -one.y))

@@ -23,7 +23,8 @@ class Paging:
             self._rows.scope.pin(ids)
 
     def fetch(self, position: Position) -> None:
-        """Older rows well before they are seen; newer ones only when the person comes down."""
+        """Older rows well before they are seen; newer ones when the person comes down, or where
+        there is room for them."""
         rows, scope, layout = self._rows, self._rows.scope, position.layout
         if not scope.loaded or not rows.rowCount():
             return
@@ -38,5 +39,5 @@ class Paging:
             self._asked_older = asked if rows.fetch_older() else self._asked_older
         last = layout.placed[-1].row if layout.placed else 0
         near_end = last >= rows.rowCount() - margin // 4 - 1
-        if scope.has_newer and position.downward and near_end:
+        if scope.has_newer and (layout.at_end or (position.downward and near_end)):
             rows.fetchMore(QModelIndex())

@@ -10,11 +10,13 @@ from PySide6.QtCore import Signal
 from PySide6.QtGui import QCursor
 from PySide6.QtWidgets import QVBoxLayout, QWidget
 
+from desktop.core.errors import NacreError
 from desktop.core.protocols import LogReader
 from desktop.feed.hub import Hub
 from desktop.feed.scope import Later, Scope, Start
 from desktop.ui.kept_files import OUTPUT_SUFFIX, kept_path, open_kept
 from desktop.ui.theme import Theme
+from desktop.ui.transcript.copying import Copying, put
 from desktop.ui.transcript.links import offer_link
 from desktop.ui.transcript.model import TranscriptModel
 from desktop.ui.transcript.pictures import KeptGallery
@@ -58,12 +60,14 @@ class TranscriptPane(QWidget):
         self._model: TranscriptModel | None = None
         self._state: ViewState | None = None
         self._bookmarks: frozenset[int] = frozenset()
+        self._copying: Copying | None = None
         self.rendered = False
         self.view = TranscriptView(theme, self)
         self.view.set_gallery(KeptGallery(reader, start, self.view.viewport().update))
         self.view.link_activated.connect(self._offer_link)
         self.view.code_wanted.connect(self._save_code)
         self.view.open_requested.connect(self._open)
+        self.view.copy_wanted.connect(lambda copying: start(self._copy(copying), "copy"))
         self.view.painted_rows.connect(self.painted_rows)
         self.view.wished.connect(self.wished)
         self.view.way_wanted.connect(self.way_wanted)
@@ -166,6 +170,18 @@ class TranscriptPane(QWidget):
 
     def _save_code(self, text: str, language: str) -> None:
         self._start(save_code(self, text, language), "save code")
+
+    async def _copy(self, copying: Copying) -> None:
+        self._copying = copying
+        try:
+            text = await copying.read(self._reader)
+        except NacreError as error:
+            if copying.target == "clipboard":  # nobody asked for what is only offered
+                self.failed.emit(str(error), error.detail)
+            return
+        if self._copying is copying:  # the last wish holds
+            put(text, copying.target)
+            self._copying = None
 
     def visible_texts(self) -> list[str]:
         """What a screen reader is told of the rows on the screen, top to bottom."""

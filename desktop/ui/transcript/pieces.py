@@ -6,7 +6,7 @@ A piece is laid out once for a width and painted from then on. Text of a piece l
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, Literal, cast
 
 from PySide6.QtCore import QPointF, QRectF, Qt, QUrl
 from PySide6.QtGui import (
@@ -147,6 +147,11 @@ class Piece:
         del x, y
         return 0
 
+    def caret_at(self, place: int) -> QRectF:
+        """Where a character begins, in the piece."""
+        del place
+        return QRectF(self.left, 0, 1, self.height)
+
 
 class TextPiece(Piece):
     """Rich or plain text."""
@@ -250,6 +255,18 @@ class TextPiece(Piece):
         area = self._document.documentLayout().blockBoundingRect(block)
         line = block.layout().lineForTextPosition(place - block.position())
         return self.above + round(area.top() + (line.y() if line.isValid() else 0))
+
+    def caret_at(self, place: int) -> QRectF:
+        block = self._document.findBlock(min(place, self._document.characterCount() - 1))
+        area = self._document.documentLayout().blockBoundingRect(block)
+        inside = place - block.position()
+        line = block.layout().lineForTextPosition(inside)
+        if not line.isValid():
+            return QRectF(self.left, self.above + area.top(), 1, area.height())
+        x = cast("tuple[float, int]", line.cursorToX(inside))[0]
+        return QRectF(
+            self.left + area.left() + x, self.above + area.top() + line.y(), 1, line.height()
+        )
 
     def hit(self, x: float, y: float) -> Hit | None:
         point = QPointF(x - self.left, y - self.above)

@@ -1,6 +1,7 @@
 """Mouse, wheel and fingers over a page: what is marked, clicked, pointed at, and how far it moves.
 
-A press marks text; a press that goes nowhere is a click. What a click does is not decided here.
+A press marks text, or pulls away what is marked; a press that goes nowhere is a click. What a
+click does is not decided here.
 """
 
 from PySide6.QtCore import QDateTime, QEvent, QLocale, QObject, QPointF, Qt, Signal
@@ -8,6 +9,7 @@ from PySide6.QtGui import QGuiApplication, QMouseEvent, QTouchEvent, QWheelEvent
 from PySide6.QtWidgets import QWidget
 
 from desktop.core.chunks import LogChunk
+from desktop.ui.transcript.clock import FrameClock
 from desktop.ui.transcript.page import Page
 from desktop.ui.transcript.pieces import Hit, HitKind
 from desktop.ui.transcript.wide import Slide, WidePiece
@@ -21,31 +23,43 @@ _CURSORS: dict[HitKind, Qt.CursorShape] = {
 
 
 class Pointer(QObject):
-    """`clicked` at a point of the viewport; `hovered` a link's target, or nothing ("")."""
+    """`clicked` at a point of the viewport; `hovered` a link's target, or nothing (""); `marked`
+    when other text was marked; `dragged` when what is marked is pulled away."""
 
     clicked = Signal(QPointF)
     hovered = Signal(str)
+    marked = Signal()
+    dragged = Signal()
 
-    def __init__(self, viewport: QWidget) -> None:
+    def __init__(self, viewport: QWidget, frame_ms: int) -> None:
         super().__init__(viewport)
         self._viewport = viewport
         self._pressed: QPointF | None = None
         self._selecting = False
+        self._pulls = False
         self._target = ""
         self._slide: Slide | None = None
         self._slid_to = 0.0
+        self._beyond: tuple[Page, QPointF] | None = None
+        self._clock = FrameClock(frame_ms, self)
+        self._clock.tick.connect(self._go_on)
 
     def press(self, page: Page, event: QMouseEvent) -> None:
         if event.button() != Qt.MouseButton.LeftButton:
             return
-        hit = page.hit_at(event.position())
+        at = event.position()
+        hit = page.hit_at(at)
         if hit is not None and hit.kind == "slide":
-            self._slide, self._slid_to = slide_at(page, event.position()), event.position().x()
+            self._slide, self._slid_to = slide_at(page, at), at.x()
             return
-        self._pressed = event.position()
-        place = page.place_at(event.position())
-        self._selecting = place is not None
-        if place is not None and event.modifiers() & Qt.KeyboardModifier.ShiftModifier:
+        self._pressed = at
+        place = page.place_at(at)
+        shift = event.modifiers() & Qt.KeyboardModifier.ShiftModifier
+        self._pulls = hit is not None and not shift and bool(place and page.marking.covers(place))
+        self._selecting = place is not None and not self._pulls
+        if self._pulls:
+            return
+        if place is not None and shift:
             page.marking.reach(place)
         else:
             page.marking.begin(place)
@@ -53,38 +67,65 @@ class Pointer(QObject):
     def double_press(self, page: Page, event: QMouseEvent) -> None:
         """Marks the word."""
         at = event.position()
-        found, hit = page.found_at(at.y()), page.hit_at(at)
-        if found is None or hit is None or hit.kind != "text":
+        found, hit, place = page.found_at(at.y()), page.hit_at(at), page.place_at(at)
+        if found is None or place is None or hit is None or hit.kind != "text":
             self.press(page, event)
             return
-        spot = found.box.spot_at(at.x() - page.frame.left, at.y() - found.y)
-        page.marking.mark_word(found.row, found.box, spot)
+        page.marking.mark_word(place, found.box)
+        self.marked.emit()
 
     def move(self, page: Page, event: QMouseEvent) -> None:
+        at, held = event.position(), event.buttons() & Qt.MouseButton.LeftButton
         if self._slide is not None:
-            moved = round(event.position().x() - self._slid_to)
+            moved = round(at.x() - self._slid_to)
             self._slid_to += moved
             if self._slide.drag(moved):
                 self._viewport.update()
-            return
-        if self._selecting and event.buttons() & Qt.MouseButton.LeftButton:
-            _extend(page, event.position())
-            return
-        hit = page.hit_at(event.position())
+        elif self._pulls and held:
+            self._pull(at)
+        elif self._selecting and held:
+            _extend(page, at)
+            self._beyond = (page, at) if _overshoot(page, at) else None
+            if self._beyond is not None:
+                self._clock.mark()
+        else:
+            self._hover(page, at)
+
+    def _hover(self, page: Page, at: QPointF) -> None:
+        hit = page.hit_at(at)
         target = hit.value if hit is not None and hit.kind == "link" else ""
         if target != self._target:
             self._target = target
             self.hovered.emit(target)
         self._viewport.setCursor(_cursor_of(hit))
 
-    def release(self, event: QMouseEvent) -> None:
+    def _pull(self, at: QPointF) -> None:
+        if self._pressed is not None and _is_far(at - self._pressed):
+            self._pulls = False
+            self._pressed = None
+            self.dragged.emit()
+
+    def _go_on(self) -> None:
+        """Once a frame while the mouse is held beyond an edge: the rows move, and are marked."""
+        if self._beyond is None:
+            return
+        page, at = self._beyond
+        if page.position.scroll_by(_overshoot(page, at)):
+            _extend(page, at)
+            self._clock.mark()
+
+    def release(self, page: Page | None, event: QMouseEvent) -> None:
         pressed, self._pressed, self._slide = self._pressed, None, None
-        self._selecting = False
+        selecting, self._selecting, self._beyond = self._selecting, False, None
+        pulls, self._pulls = self._pulls, False
         if pressed is None or event.button() != Qt.MouseButton.LeftButton:
             return
-        moved = (event.position() - pressed).manhattanLength()
-        if moved < QGuiApplication.styleHints().startDragDistance():
+        if not _is_far(event.position() - pressed):
+            if pulls and page is not None:
+                page.marking.begin(page.place_at(pressed))
             self.clicked.emit(event.position())
+        elif selecting:
+            self.marked.emit()
 
 
 class Strokes:
@@ -139,15 +180,22 @@ def tip_at(page: Page, at: QPointF) -> str:
 
 
 def _extend(page: Page, at: QPointF) -> None:
-    """Marks up to here; beyond an edge of the screen, the rows move."""
+    """Marks up to here, or up to the edge that it lies beyond."""
     screen = page.frame.height
-    if at.y() < 0:
-        page.position.scroll_by(round(at.y()))
-    elif at.y() > screen:
-        page.position.scroll_by(round(at.y()) - screen)
     place = page.place_at(QPointF(at.x(), min(max(at.y(), 0), screen - 1)))
     if place is not None:
         page.marking.reach(place)
+
+
+def _overshoot(page: Page, at: QPointF) -> int:
+    """How fast the rows move while the mouse is held here: the farther beyond, the faster."""
+    over = min(at.y(), 0.0) or max(at.y() - page.frame.height + 1, 0.0)
+    most = 3 * page.frame.line
+    return round(min(max(over / 2, -most), most) or over) if over else 0
+
+
+def _is_far(moved: QPointF) -> bool:
+    return moved.manhattanLength() >= QGuiApplication.styleHints().startDragDistance()
 
 
 def _cursor_of(hit: Hit | None) -> Qt.CursorShape:

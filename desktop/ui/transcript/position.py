@@ -73,7 +73,7 @@ class Position:
                 self._rows.scope.follow(False)
             if self._rows.scope.loaded:
                 self._go_to_wanted()
-        self.lay_out()
+        self.lay_out(moved=True)
 
     # What is known
 
@@ -140,17 +140,19 @@ class Position:
 
     # Laying out
 
-    def lay_out(self) -> None:
-        """Places the rows of the screen, from the end or from the anchor."""
+    def lay_out(self, *, moved: bool = False) -> None:
+        """Places the rows of the screen, from the end or from the anchor.
+
+        Only who `moved` is kept from standing below the end: whatever else happens, the anchor
+        stays where it is.
+        """
         rows, screen = self._rows, self._screen()
         count = rows.rowCount()
         if self._following:
             layout = from_end(count, self._height, screen)
         else:
-            at = self._anchor_row()
-            layout = from_anchor(
-                at or 0, self._offset, count, self._height, screen, loose=self._loose
-            )
+            at, loose = self._anchor_row(), self._loose or not moved
+            layout = from_anchor(at or 0, self._offset, count, self._height, screen, loose=loose)
         self._layout = layout
         if layout.placed:
             self._anchor_id = rows.row(layout.anchor).id
@@ -168,7 +170,7 @@ class Position:
         at = self._anchor_row()
         if not self._following and before and at is not None:
             self._offset = round(self._offset * self._height(at) / before)
-        self.lay_out()
+        self.lay_out(moved=True)
 
     def rows_moved(self) -> None:
         """Rows stand elsewhere in the model now: nothing is placed until the next layout."""
@@ -182,23 +184,28 @@ class Position:
 
     # Moving
 
-    def scroll_by(self, pixels: int) -> None:
-        """Moves down (or up, when negative). The smallest move up ends following."""
+    def scroll_by(self, pixels: int) -> int:
+        """Moves down (or up, when negative), as far as there is somewhere to go; how far that was.
+
+        The smallest move up ends following.
+        """
         if not pixels:
-            return
+            return 0
         self._loose = False
         self._downward = pixels > 0
         if pixels < 0:
             if self.fits_whole:
-                return
+                return 0
             self.let_go()
         elif self._following:
-            return
+            return 0
+        before = self._layout
         self._offset += pixels
-        self.lay_out()
+        self.lay_out(moved=True)
         if pixels > 0 and self.at_log_end:
             self._set_following(True)
             self.lay_out()
+        return _moved(before, self._layout, pixels)
 
     def follow(self) -> None:
         """Goes to the end of the conversation and stays there."""
@@ -239,7 +246,7 @@ class Position:
             self.let_go()
             self._anchor_id = self._rows.row(at).id
             self._offset = 0
-            self.lay_out()
+            self.lay_out(moved=True)
         elif placed.y < 0:
             self.scroll_by(placed.y)
         elif placed.y + placed.height > self._screen():
@@ -271,4 +278,13 @@ class Position:
         if self._loose:
             # What comes grows into the room below; nothing of it moves the place.
             self._rows.scope.follow(True)
-        self.lay_out()
+        self.lay_out(moved=True)
+
+
+def _moved(before: Layout, after: Layout, wanted: int) -> int:
+    """How far what both show has moved up; as far as was wanted where they show nothing alike."""
+    stood = {one.row: one.y for one in before.placed}
+    for one in after.placed:
+        if one.row in stood:
+            return stood[one.row] - one.y
+    return wanted

@@ -10,6 +10,7 @@ from PySide6.QtWidgets import QMenu, QWidget
 
 from desktop.core.status import Way
 from desktop.ui.transcript.acts import Act, way_words
+from desktop.ui.transcript.copying import Form
 from desktop.ui.transcript.phrases import say
 
 
@@ -28,7 +29,7 @@ class RowMenu:
     has_marked: bool
     act: Callable[[Act], object]
     go: Callable[[Way], object]
-    copy_marked: Callable[[], object]
+    copy_marked: Callable[[Form], object]
     copy_part: Callable[[], object] | None
     select_all: Callable[[], object]
     code: tuple[tuple[str, Callable[[], object]], ...] = ()
@@ -41,7 +42,13 @@ class RowMenu:
         menu = QMenu(parent)
         menu.setObjectName("rowMenu")
         menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        menu.addAction(say("Copy"), self.copy_marked).setEnabled(self.has_marked)
+        copies: tuple[tuple[str, Form], ...] = (
+            (say("Copy"), "plain"),
+            (say("Copy as Markdown"), "markdown"),
+        )
+        for words, form in copies:
+            made = menu.addAction(words, lambda form=form: self.copy_marked(form))
+            made.setEnabled(self.has_marked)
         if self.copy_part is not None:
             menu.addAction(say("Copy this part"), self.copy_part)
         if "subagent" in self.acts:

@@ -1,26 +1,56 @@
-"""Marked text across rows, by row id and place, so that it survives paging and streaming. Pure."""
+"""Marked text across rows, by row and place, so that it survives paging and streaming. Pure.
+
+A row is known by its id while it is loaded and by its seq when it is not, so what is marked need
+not be loaded: it is read again when it is copied (decisions/0031).
+"""
 
 from collections.abc import Callable
 from dataclasses import dataclass
 
 from desktop.ui.transcript.box import Box, Spot
 
-Order = Callable[[str], int | None]
-"""Where a row stands now; None when it is not loaded."""
-
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """A place in a row's text; `whole`: the row is marked as one, with what is not text in it."""
+    """A place in the text of the row that had `seq` when it was marked; `whole`: the row is marked
+    as one, with what is not text in it."""
 
     id: str
+    seq: int
     spot: Spot
     whole: bool = False
 
 
+Seq = Callable[[Place], int]
+"""Where the row of a place stands in the log now."""
+
+
+@dataclass(frozen=True, slots=True)
+class Stretch:
+    """What is marked: from `first` in the row of `first_seq` to `last` in that of `last_seq`."""
+
+    first: Place
+    last: Place
+    first_seq: int
+    last_seq: int
+
+    @property
+    def whole(self) -> bool:
+        """Whether all its rows are marked as they are."""
+        return self.first.whole and self.last.whole
+
+    def part_of(self, seq: int) -> tuple[Spot | None, Spot | None] | None:
+        """Both ends in a row (None: the row's own end); None where nothing of it is marked."""
+        if not self.first_seq <= seq <= self.last_seq:
+            return None
+        begin = self.first.spot if seq == self.first_seq and not self.first.whole else None
+        stop = self.last.spot if seq == self.last_seq and not self.last.whole else None
+        return begin, stop
+
+
 @dataclass(frozen=True, slots=True)
 class Selection:
-    """From where the mouse went down to where it is."""
+    """From where it began to where it is now."""
 
     start: Place | None = None
     end: Place | None = None
@@ -29,35 +59,20 @@ class Selection:
     def empty(self) -> bool:
         return self.start is None or self.end is None or self.start == self.end
 
-    @property
-    def ids(self) -> frozenset[str]:
-        """The rows of both ends; nothing where nothing is marked."""
-        if self.start is None or self.end is None or self.empty:
-            return frozenset()
-        return frozenset({self.start.id, self.end.id})
+    def stretch(self, seq: Seq) -> Stretch | None:
+        """Both ends in the rows' order; None where nothing is marked."""
+        if self.start is None or self.end is None or self.start == self.end:
+            return None
+        first, last = self.start, self.end
+        if (seq(last), last.spot) < (seq(first), first.spot):
+            first, last = last, first
+        return Stretch(first, last, seq(first), seq(last))
 
-    def ordered(self, order: Order) -> tuple[Place, Place] | None:
-        """Both ends in the rows' order; None when one of them is not loaded."""
-        if self.start is None or self.end is None:
-            return None
-        first, last = order(self.start.id), order(self.end.id)
-        if first is None or last is None:
-            return None
-        if (first, self.start.spot) <= (last, self.end.spot):
-            return self.start, self.end
-        return self.end, self.start
 
-    def part_of(self, id_: str, order: Order, box: Box) -> tuple[Spot, Spot] | None:
-        """What of this row is marked."""
-        if self.empty:
-            return None
-        ends = self.ordered(order)
-        place = order(id_)
-        if ends is None or place is None:
-            return None
-        first, last = order(ends[0].id), order(ends[1].id)
-        if first is None or last is None or not first <= place <= last:
-            return None
-        begin = ends[0].spot if place == first else (0, 0)
-        stop = ends[1].spot if place == last else box.end
-        return begin, stop
+def marked_in(stretch: Stretch | None, seq: int, box: Box) -> tuple[Spot, Spot] | None:
+    """What of a row's box is marked."""
+    part = stretch.part_of(seq) if stretch is not None else None
+    if part is None:
+        return None
+    begin, stop = part
+    return begin or (0, 0), box.end if stop is None else stop

@@ -15,6 +15,7 @@ from desktop.ui.transcript.boxes import Fold, Maker
 from desktop.ui.transcript.code_piece import Code
 from desktop.ui.transcript.lane import lane_of
 from desktop.ui.transcript.model import TranscriptModel
+from desktop.ui.transcript.phrases import Context
 from desktop.ui.transcript.writing import PlainRenderer
 
 DOCUMENTS = 64
@@ -84,7 +85,7 @@ class Shelf:
         if box is not None and row.id in self._stale:
             box = self._renewed(box, row, width)
         if box is None:
-            box = self._made(row)
+            box = self._made(row, self._rows.context())
             self.documents_built += box.documents
         elif box.width == width and row.id not in self._stale:
             self._boxes.move_to_end(row.id)
@@ -94,11 +95,18 @@ class Shelf:
         self._keep(row.id, box)
         return box
 
-    def _made(self, row: Row) -> Box:
+    def apart(self, row: Row, context: Context) -> Box:
+        """A box that is not kept, of a row that need not be loaded."""
+        box = self._made(row, context)
+        if box.writer is not None:
+            box.lay_out(self._width())
+        return box
+
+    def _made(self, row: Row, context: Context) -> Box:
         maker = self._maker
         if row.id in self._written:
             maker = replace(maker, renderer=PlainRenderer())
-        box = maker.make(row, self._rows.context(), self.fold_of(row))
+        box = maker.make(row, context, self.fold_of(row))
         wrapped = self._wrapped.get(row.id)
         if wrapped:
             codes = box.codes()

@@ -11,10 +11,8 @@ from dataclasses import replace
 
 from PySide6.QtCore import (
     QEvent,
-    QItemSelection,
     QItemSelectionModel,
     QModelIndex,
-    QPersistentModelIndex,
     QPoint,
     QPointF,
     QRect,
@@ -24,66 +22,53 @@ from PySide6.QtCore import (
 )
 from PySide6.QtGui import (
     QContextMenuEvent,
-    QGuiApplication,
     QHelpEvent,
     QKeyEvent,
-    QKeySequence,
     QMouseEvent,
     QPainter,
     QPaintEvent,
-    QRegion,
     QResizeEvent,
     QTouchEvent,
     QWheelEvent,
 )
-from PySide6.QtWidgets import QAbstractItemView, QFrame, QListView, QToolTip, QWidget
+from PySide6.QtWidgets import QAbstractItemView, QToolTip, QWidget
 
-from desktop.core.groups import Row
 from desktop.core.records import Branch
 from desktop.ui.theme import Theme
-from desktop.ui.transcript.acts import Act, Point, answer_text, is_answer, is_prompt
+from desktop.ui.transcript.acts import Act, Point
 from desktop.ui.transcript.anchor import Layout
 from desktop.ui.transcript.bar import RowBar
+from desktop.ui.transcript.bare import BareList, Index
 from desktop.ui.transcript.box import Box
 from desktop.ui.transcript.boxes import NO_PICTURES, Fold, Maker
+from desktop.ui.transcript.clips import Clips
 from desktop.ui.transcript.clock import FrameClock
-from desktop.ui.transcript.code_piece import Code, CodePiece
+from desktop.ui.transcript.copying import Form
+from desktop.ui.transcript.deeds import Deeds
 from desktop.ui.transcript.finds import Finds
 from desktop.ui.transcript.frame import Frame, frame_of
+from desktop.ui.transcript.keys import Keys
 from desktop.ui.transcript.model import TranscriptModel
-from desktop.ui.transcript.overlay import Overlay, Wish, acts_of, overlay_style, ways_of, wish_of
+from desktop.ui.transcript.overlay import Overlay, overlay_style
 from desktop.ui.transcript.page import Listener, Page
 from desktop.ui.transcript.parting import point_near, read_seq, state_at, wish_near
-from desktop.ui.transcript.parts import Offer, part_offers
-from desktop.ui.transcript.phrases import plain_text
 from desktop.ui.transcript.pictures import Gallery
 from desktop.ui.transcript.pieces import Hit
 from desktop.ui.transcript.pointer import Pointer, Strokes, slide_at, tip_at
 from desktop.ui.transcript.position import ViewState
-from desktop.ui.transcript.row_menu import RowMenu
 from desktop.ui.transcript.ticking import Ticker
 from desktop.ui.transcript.to_end import ToEnd, to_end_style
 from desktop.ui.transcript.writing import PlainRenderer, Renderer
 
 _LOG = logging.getLogger(__name__)
 
-Index = QModelIndex | QPersistentModelIndex
 
-_STEPS = {
-    Qt.Key.Key_PageUp: (0, -1),
-    Qt.Key.Key_PageDown: (0, 1),
-    Qt.Key.Key_Up: (-1, 0),
-    Qt.Key.Key_Down: (1, 0),
-}
-_SIDEWAYS = {Qt.Key.Key_Left: -1, Qt.Key.Key_Right: 1}
-_UNFOLDING = (Qt.Key.Key_Return, Qt.Key.Key_Enter, Qt.Key.Key_Space)
-
-
-class TranscriptView(QListView):
+class TranscriptView(BareList):
     """Shows a `TranscriptModel`. Set its model with `show_model`, its look with `set_theme`.
 
     `wished(Wish)` to edit, regenerate or fork; `way_wanted(Way)` for an answer that was cut;
-    `branch_wanted(Point, tab_id)` to switch; `code_wanted(text, language)` to save a block of code.
+    `branch_wanted(Point, tab_id)` to switch; `code_wanted(text, language)` to save a block of code;
+    `copy_wanted(Copying)` when rows that are marked have to be read from the log.
     """
 
     wished = Signal(object)
@@ -91,6 +76,7 @@ class TranscriptView(QListView):
     branch_wanted = Signal(object, str)
     link_activated = Signal(str)
     code_wanted = Signal(str, str)
+    copy_wanted = Signal(object)
     link_hovered = Signal(str)
     open_requested = Signal(str)
     following_changed = Signal(bool)
@@ -109,35 +95,40 @@ class TranscriptView(QListView):
         self._page: Page | None = None
         self._ticker = Ticker(self.viewport())
         self._finds = Finds()
-        self._current = ""
         self._strokes = Strokes()
         self._clock = FrameClock(theme.motion.frame, self)
-        self._clock.tick.connect(self._refresh)
         self._bar = RowBar(self.verticalScrollBar())
-        self._bar.dragged.connect(self._clock.mark)
-        self._bar.stepped.connect(self._step)
-        self._pointer = Pointer(self.viewport())
-        self._pointer.clicked.connect(self._click)
-        self._pointer.hovered.connect(self.link_hovered)
+        self._keys = Keys(self)
+        self._pointer = Pointer(self.viewport(), theme.motion.frame)
         self._overlay = Overlay(self.viewport())
-        self._overlay.wished.connect(self._wish)
-        self._overlay.branch_wanted.connect(self._switch)
+        self._deeds = Deeds(self.viewport())
+        self._clips = Clips(lambda: self._page, self)
         self._to_end = ToEnd(self.viewport())
-        self._to_end.clicked.connect(self.follow)
-        self._set_up()
+        self._connect()
         self._take_theme()
 
-    def _set_up(self) -> None:
-        self.setFrameShape(QFrame.Shape.NoFrame)
-        self.setSelectionMode(QAbstractItemView.SelectionMode.NoSelection)
-        self.setEditTriggers(QAbstractItemView.EditTrigger.NoEditTriggers)
-        self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-        # Always there (empty when there is nowhere to go): the column must not shift.
-        self.setVerticalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOn)
-        self.setMouseTracking(True)
-        self.viewport().setMouseTracking(True)
-        self.viewport().setAttribute(Qt.WidgetAttribute.WA_AcceptTouchEvents)
-        self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+    def _connect(self) -> None:
+        self._clock.tick.connect(self._refresh)
+        self._bar.dragged.connect(self._clock.mark)
+        self._bar.stepped.connect(lambda *steps: self._page and self._page.step(*steps))
+        self._to_end.clicked.connect(self.follow)
+        keys, pointer = self._keys, self._pointer
+        deeds, clips = self._deeds, self._clips
+        keys.ringed.connect(self._show_ring)
+        keys.repaint.connect(self.viewport().update)
+        pointer.clicked.connect(lambda at: self._page and deeds.click(self._page, at))
+        pointer.hovered.connect(self.link_hovered)
+        pointer.dragged.connect(clips.pull_away)
+        clips.wanted.connect(self.copy_wanted)
+        for copied in (keys.copied, deeds.copied):
+            copied.connect(clips.copy)
+        for marked in (keys.marked, pointer.marked, deeds.marked):
+            marked.connect(clips.offer)
+        self._overlay.wished.connect(lambda wish: deeds.wish(self._page, wish))
+        self._overlay.branch_wanted.connect(self._switch)
+        deeds.ringed.connect(self._ring)
+        for mine in ("wished", "way_wanted", "link_activated", "code_wanted", "open_requested"):
+            getattr(deeds, mine).connect(getattr(self, mine))
 
     # For the window
 
@@ -145,10 +136,12 @@ class TranscriptView(QListView):
         """Shows these rows, at the place of `state` (the end without one)."""
         if self._page is not None:
             self._page.rows.newer_changed.disconnect(self._show_to_end)
+            self._page.rows.rowsMoved.disconnect(self._rows_moved)
         self._page = page = None if model is None else self._page_of(model, state)
         self.setModel(model)  # pyright: ignore[reportArgumentType]
         if page is not None:
             page.rows.newer_changed.connect(self._show_to_end)
+            page.rows.rowsMoved.connect(self._rows_moved)
             page.position.begin()
         else:
             self._overlay.lay_out(None, "")
@@ -161,7 +154,9 @@ class TranscriptView(QListView):
             state=state,
             thinking_open=self._thinking_open,
             frame=self._frame,
-            listener=Listener(self.following_changed.emit, self._show_layout, self._show_marking),
+            listener=Listener(
+                self.following_changed.emit, self._show_layout, self.viewport().update
+            ),
             finds=self._finds,
         )
 
@@ -281,7 +276,7 @@ class TranscriptView(QListView):
         """Does this with the row that the keyboard is on, else with the last one it fits."""
         wish = wish_near(self._page, self._ringed(), act) if self._page is not None else None
         if wish is not None:
-            self._wish(wish)
+            self._deeds.wish(self._page, wish)
 
     def step_branch(self, step: int) -> None:
         """To the branch before or after, at the place that is nearest to what is read."""
@@ -312,18 +307,22 @@ class TranscriptView(QListView):
         return self._page is None or not self._page.position.waiting
 
     def copy(self) -> None:
-        """The marked text, plain, to the clipboard."""
-        text = self.selected_text()
-        if text:
-            QGuiApplication.clipboard().setText(text)
+        """The marked text, as it is seen, to the clipboard."""
+        self._clips.copy("plain")
 
-    def selected_text(self) -> str:
-        return self._page.marking.text() if self._page is not None else ""
+    def copy_markdown(self) -> None:
+        """The marked text as Markdown, to the clipboard."""
+        self._clips.copy("markdown")
+
+    def selected_text(self, form: Form = "plain") -> str:
+        """What is marked, where it is at hand."""
+        return self._clips.text(form)
 
     def selectAll(self) -> None:
-        """Everything that is loaded."""
+        """All of the conversation, loaded or not."""
         if self._page is not None:
             self._page.marking.mark_all()
+            self._clips.offer()
 
     # The look
 
@@ -345,21 +344,34 @@ class TranscriptView(QListView):
     # The layout comes out
 
     def _show_layout(self) -> None:
-        if self._page is not None:
-            self._page.settle()
-            self._bar.show(self._page.position.extent())
-        self._overlay.lay_out(self._page, self._ringed())
+        page = self._page
+        if page is not None:
+            page.settle()
+            self._bar.show(page.position.extent())
+        self._overlay.lay_out(page, self._ringed())
         self._show_to_end()
-        self._ticker.look(self._page)
+        self._ticker.look(page)
+        if page is None or page.takes_new_picture():
+            self.viewport().update()
+
+    def _repaint(self) -> None:
         self.viewport().update()
 
     def _ringed(self) -> str:
         """The row that the keyboard is on."""
-        return self._current if self.hasFocus() else ""
+        return self._keys.current if self.hasFocus() else ""
 
-    def _show_marking(self) -> None:
-        if self._page is not None:
-            self._page.hold()
+    def _ring(self, id_: str) -> None:
+        self._keys.current = id_
+
+    def _show_ring(self, at: int) -> None:
+        """The ring is on this row, which is kept on the screen and is the current one for Qt."""
+        if self._page is None:
+            return
+        index = self._page.rows.index(at)
+        self.selectionModel().setCurrentIndex(index, QItemSelectionModel.SelectionFlag.NoUpdate)
+        self.scrollTo(index)
+        self._overlay.lay_out(self._page, self._ringed())
         self.viewport().update()
 
     def _show_to_end(self) -> None:
@@ -400,7 +412,7 @@ class TranscriptView(QListView):
         elif event.oldSize().width() != event.size().width():
             self._page.rewrap()
         else:
-            self._page.position.lay_out()
+            self._page.position.lay_out(moved=True)
 
     # What the model tells
 
@@ -449,56 +461,10 @@ class TranscriptView(QListView):
         event.accept()
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        if event.matches(QKeySequence.StandardKey.Copy):
-            self.copy()
-        elif event.matches(QKeySequence.StandardKey.SelectAll):
-            self.selectAll()
-        elif not self._move_by_key(event):
-            event.ignore()
-            return
-        event.accept()
-
-    def _move_by_key(self, event: QKeyEvent) -> bool:
-        key, ctrl = event.key(), event.modifiers() & Qt.KeyboardModifier.ControlModifier
-        if ctrl and key in (Qt.Key.Key_Up, Qt.Key.Key_Down):
-            self._step_current(-1 if key == Qt.Key.Key_Up else 1)
-        elif key in _STEPS:
-            self._step(*_STEPS[Qt.Key(key)])
-        elif key == Qt.Key.Key_Home:
-            self.jump(1)
-        elif key == Qt.Key.Key_End:
-            self.follow()
-        elif key in _SIDEWAYS and self._current:
-            self._slide_current(_SIDEWAYS[Qt.Key(key)])
-        elif key in _UNFOLDING and self._current and self._page is not None:
-            self._page.toggle(self._current)
+        if self._page is not None and self._keys.press(self._page, event):
+            event.accept()
         else:
-            return False
-        return True
-
-    def _step(self, lines: int, screens: int) -> None:
-        frame = self._frame()
-        self.scroll_by(lines * frame.line + screens * frame.screenful)
-
-    def _slide_current(self, step: int) -> None:
-        """←/→: what is wide in the row that the keyboard is on scrolls by some letters."""
-        box = self.box_of(self._current)
-        moved = [one.by(step * 2 * self._frame().line) for one in box.slides()] if box else []
-        if any(moved):
-            self.viewport().update()
-
-    def _step_current(self, step: int) -> None:
-        """Ctrl+↑/↓: the row before or after, kept on the screen; Enter unfolds it."""
-        page = self._page
-        at = page.neighbour(self._current, step) if page is not None else None
-        if page is None or at is None:
-            return
-        self._current = page.rows.row(at).id
-        index = page.rows.index(at)
-        self.selectionModel().setCurrentIndex(index, QItemSelectionModel.SelectionFlag.NoUpdate)
-        self.scrollTo(index)
-        self._overlay.lay_out(page, self._ringed())
-        self.viewport().update()
+            event.ignore()
 
     def viewportEvent(self, event: QEvent) -> bool:
         if isinstance(event, QTouchEvent) and event.points():
@@ -525,46 +491,11 @@ class TranscriptView(QListView):
             self._overlay.point(self._page, event.position())
 
     def mouseReleaseEvent(self, event: QMouseEvent) -> None:
-        self._pointer.release(event)
+        self._pointer.release(self._page, event)
 
     def mouseDoubleClickEvent(self, event: QMouseEvent) -> None:
         if self._page is not None:
             self._pointer.double_press(self._page, event)
-
-    def _click(self, at: QPointF) -> None:
-        page = self._page
-        hit, row = self.hit_at(at), page.row_at(at.y()) if page is not None else None
-        if page is None or hit is None or row is None:
-            return
-        match hit.kind:
-            case "link":
-                self.link_activated.emit(hit.value)
-            case "copy":
-                QGuiApplication.clipboard().setText(hit.value)
-                QToolTip.showText(
-                    self.viewport().mapToGlobal(at.toPoint()), self.tr("Copied"), self
-                )
-            case "save" | "wrap":
-                piece = page.piece_at(at)
-                if isinstance(piece, CodePiece):
-                    self._act_on_code(page, row.id, piece.code, wrap=hit.kind == "wrap")
-            case "subagent":
-                self._wish(wish_of(page, row, "subagent"))
-            case "open":
-                self.open_requested.emit(hit.value)
-            case "all":
-                page.set_fold(row.id, "all")
-            case "fold":
-                self._current = row.id
-                page.toggle(row.id)
-            case "text" | "slide":
-                pass
-
-    def _act_on_code(self, page: Page, id_: str, code: Code, *, wrap: bool) -> None:
-        if wrap:
-            page.toggle_wrapping(id_, code)
-        else:
-            self.code_wanted.emit(code.text, code.language)
 
     def contextMenuEvent(self, event: QContextMenuEvent) -> None:
         """Of the row under the mouse; of the ringed one when a key asked for it."""
@@ -573,73 +504,19 @@ class TranscriptView(QListView):
             return
         place = event.pos()
         at = self.indexAt(place).row()
-        if event.reason() == QContextMenuEvent.Reason.Keyboard and self._current:
-            at = page.rows.place(self._current)
-            at = -1 if at is None else at
+        current = self._keys.current
+        if event.reason() == QContextMenuEvent.Reason.Keyboard and current:
+            found = page.rows.place(current)
+            at = -1 if found is None else found
             place = self.visualRect(page.rows.index(at)).topLeft()
-        piece = page.piece_at(QPointF(place))
-        code = piece.code if isinstance(piece, CodePiece) else None
-        self._menu_of(page, at, code).make(self).popup(self.viewport().mapToGlobal(place))
-
-    def _menu_of(self, page: Page, at: int, code: Code | None) -> RowMenu:
-        row = page.rows.row(at) if at >= 0 else None
-        text = plain_text(row, page.rows.context()) if row is not None else ""
-        return RowMenu(
-            acts=acts_of(page, at) if row is not None else (),
-            ways=ways_of(page, at) if row is not None else (),
-            is_prompt=row is not None and is_prompt(row),
-            has_marked=not page.marking.empty,
-            act=lambda act: row is not None and self._wish(wish_of(page, row, act)),
-            go=self.way_wanted.emit,
-            copy_marked=self.copy,
-            copy_part=(lambda: QGuiApplication.clipboard().setText(text)) if text else None,
-            select_all=self.selectAll,
-            code=self._code_acts(page, row, code) if row is not None else (),
-            is_bookmarked=row is not None and page.rows.is_bookmarked(row),
-            is_written=page.shelf.is_written(row.id) if row and is_answer(row) else None,
-            toggle_written=lambda: row is not None and self.toggle_written(row.id),
-        )
-
-    def _code_acts(self, page: Page, row: Row, code: Code | None) -> tuple[Offer, ...]:
-        """Of the code under the mouse, and of the parts of the row."""
-        offers = part_offers(page, row, self.open_requested.emit)
-        if code is None:
-            return offers
-        wrap = self.tr("Don't wrap the code") if code.wrapped else self.tr("Wrap the code")
-        return (
-            (self.tr("Copy the code"), lambda: QGuiApplication.clipboard().setText(code.text)),
-            (
-                self.tr("Save the code…"),
-                lambda: self._act_on_code(page, row.id, code, wrap=False),
-            ),
-            (wrap, lambda: self._act_on_code(page, row.id, code, wrap=True)),
-            *offers,
-        )
-
-    def _wish(self, wish: Wish) -> None:
-        page = self._page
-        at = page.rows.place(wish.row_id) if page is not None else None
-        if wish.act != "copy":
-            self.wished.emit(wish)
-        elif page is not None and at is not None:
-            text = answer_text(page.rows.rows(), at, page.rows.context())
-            QGuiApplication.clipboard().setText(text)
+        menu = self._deeds.menu(page, at, QPointF(place), self)
+        menu.popup(self.viewport().mapToGlobal(place))
 
     def _switch(self, point: Point, step: int) -> None:
         if point.neighbour(step):
             self.branch_wanted.emit(point, point.neighbour(step))
 
-    # Geometry that QListView would do itself
-
-    def doItemsLayout(self) -> None:
-        """Rows are never laid out all at once."""
-
-    def updateGeometries(self) -> None:
-        """The bar is set with the layout."""
-
-    def scrollContentsBy(self, dx: int, dy: int) -> None:
-        """The bar counts rows: its moves are no pixels."""
-        del dx, dy
+    # Where rows are
 
     def visualRect(self, index: Index) -> QRect:
         frame = self._frame()
@@ -663,26 +540,6 @@ class TranscriptView(QListView):
         if self._page is not None and index.isValid():
             self._page.position.reveal(index.row())
 
-    def moveCursor(
-        self, action: QAbstractItemView.CursorAction, modifiers: Qt.KeyboardModifier
-    ) -> QModelIndex:
-        del action, modifiers
-        return self.currentIndex()
-
-    def horizontalOffset(self) -> int:
-        return 0
-
-    def verticalOffset(self) -> int:
-        return 0
-
     def isIndexHidden(self, index: Index) -> bool:
         rows = self._page.rows if self._page is not None else None
         return rows is not None and not rows.takes_space(rows.row(index.row()))
-
-    def setSelection(self, rect: QRect, command: QItemSelectionModel.SelectionFlag) -> None:
-        """Text is marked, not rows."""
-        del rect, command
-
-    def visualRegionForSelection(self, selection: QItemSelection) -> QRegion:
-        del selection
-        return QRegion()

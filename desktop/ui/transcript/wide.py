@@ -105,6 +105,9 @@ class WidePiece(TextPiece):
     def char_at(self, x: float, y: float) -> int:
         return super().char_at(x + self.slide.at, y)
 
+    def caret_at(self, place: int) -> QRectF:
+        return super().caret_at(place).translated(-self.slide.at, 0)
+
 
 @dataclass(eq=False, slots=True)
 class Grid:

@@ -9,7 +9,7 @@ from PySide6.QtTest import QAbstractItemModelTester
 from desktop.core.chunks import System, ToolCall, ToolResult
 from desktop.core.reducer import Dropped
 from desktop.ui.transcript.model import ROW_ROLE
-from tests.ui.transcript.desk import Desk
+from tests.ui.transcript.desk import Desk, texts
 
 
 def test_the_tester_finds_no_fault_under_random_append_evict_prepend_and_seal(
@@ -26,6 +26,12 @@ def test_the_tester_finds_no_fault_under_random_append_evict_prepend_and_seal(
     dice = random.Random(11)
     numbers = itertools.count()
     streaming: list[str] = []
+    resets: list[bool] = []
+    gone: set[str] = set()
+    desk.model.modelReset.connect(lambda: resets.append(True))
+    desk.model.rowsAboutToBeRemoved.connect(
+        lambda _, first, last: gone.update(row.id for row in desk.model.rows()[first : last + 1])
+    )
     for _ in range(250):
         held = [
             (QPersistentModelIndex(desk.model.index(at)), desk.model.row(at).id)
@@ -40,7 +46,8 @@ def test_the_tester_finds_no_fault_under_random_append_evict_prepend_and_seal(
             case 3 if streaming:
                 desk.grow(streaming[0], "text")
             case 4 if streaming:
-                desk.write([desk.chunk("sealed", id_=streaming.pop(0))])
+                sealed = streaming.pop(dice.randrange(len(streaming)))
+                desk.write([desk.chunk("sealed", id_=sealed)])
             case 5 if streaming:
                 desk.hub.live(desk.tab, Dropped(streaming.pop()))
             case 6:
@@ -51,10 +58,33 @@ def test_the_tester_finds_no_fault_under_random_append_evict_prepend_and_seal(
                 desk.model.fetchMore(QModelIndex())
         if dice.random() < 0.3:
             desk.settle()
+        left = {row.id for row in desk.model.rows()} if not resets else set[str]()
+        resets.clear()
         for index, id_ in held:
             assert not index.isValid() or desk.model.row(index.row()).id == id_
+            assert index.isValid() or id_ not in left or id_ in gone
+        gone.clear()
         assert [row.id for row in desk.model.rows()] == [row.id for row in desk.scope.rows]
     desk.settle()
+
+
+def test_a_block_that_seals_before_an_older_one_keeps_its_index_and_its_place_on_the_screen(
+    desk: Desk,
+) -> None:
+    """Q01, Q02"""
+    desk.say(*texts(20))
+    view = desk.show()
+    for id_ in ("a", "b"):
+        desk.open_block(id_)
+        desk.grow(id_, f"{id_} streams")
+    desk.settle()
+    kept = QPersistentModelIndex(desk.model.index(21))
+    moved: list[int] = []
+    desk.model.rowsMoved.connect(lambda *_: moved.append(1))
+    desk.write([desk.chunk("b streams", id_="b")])
+    desk.settle()
+    assert (kept.row(), desk.model.row(20).id, len(moved)) == (20, "b", 1)
+    assert [desk.model.row(one.row).id for one in view.layout_now.placed][-2:] == ["b", "a"]
 
 
 def test_more_can_be_fetched_only_where_there_are_newer_rows(small_desk: Desk) -> None:

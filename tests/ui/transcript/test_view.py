@@ -184,6 +184,72 @@ def test_what_is_read_does_not_move_when_older_rows_come_or_newest_go(small_desk
     assert desk.scope.window.first_seq is not None and desk.scope.window.first_seq < 200
 
 
+def test_what_is_read_stays_when_something_above_the_loaded_end_is_folded(
+    small_desk: Desk,
+) -> None:
+    """Q01: the rows that then have room below are loaded into it."""
+    desk = small_desk
+    desk.say(*texts(30))
+    for number in range(3):
+        call = f"k{number}"
+        desk.say(ToolCall(call, "shell", {"command": "x"}), ToolResult(call, "shell", "a\n" * 30))
+    desk.say(*texts(60))
+    view = desk.show()
+    view.jump(26)
+    desk.settle()
+    cards = [row.id for row in desk.model.rows() if getattr(row, "type", "") == "tool_call"]
+    for id_ in cards:
+        view.set_fold(id_, "all")
+    desk.settle()
+    view.jump(31)
+    desk.settle()
+    desk.scope.fetch_older()
+    desk.settle()
+    before = top_of(view)
+    for id_ in cards:
+        view.set_fold(id_, "folded")
+        assert top_of(view) == before
+    desk.settle()
+    assert top_of(view) == before
+    assert view.layout_now.filled
+
+
+def test_at_the_end_a_card_that_is_folded_stays_under_the_mouse(desk: Desk) -> None:
+    """Q01"""
+    desk.say(*texts(20), ToolCall("k", "shell", {"command": "x"}))
+    desk.say(ToolResult("k", "shell", "a\n" * 12))
+    view = desk.show()
+    card = desk.model.row(20).id
+    view.set_fold(card, "all")
+    desk.settle()
+    view.scroll_by(-1)
+    desk.settle()
+    place = place_of(view, card)
+    view.set_fold(card, "folded")
+    desk.settle()
+    assert place_of(view, card) == place
+    view.scroll_by(1)
+    desk.settle()
+    assert view.following
+
+
+def test_rows_that_come_or_go_off_the_screen_paint_nothing(desk: Desk) -> None:
+    """U05: what is seen did not change."""
+    desk.say(*texts(400))
+    view = desk.show()
+    view.jump(300)
+    desk.settle()
+    paints: list[int] = []
+    view.painted_rows.connect(lambda: paints.append(1))
+    rows = desk.model.rowCount()
+    assert desk.model.fetch_older()
+    desk.settle()
+    assert desk.model.rowCount() > rows and paints == []
+    view.set_fold(desk.model.row(view.layout_now.placed[0].row).id, "all")
+    desk.settle()
+    assert paints
+
+
 def test_scrolling_to_the_top_and_back_reaches_both_ends(small_desk: Desk) -> None:
     desk = small_desk
     desk.say(*texts(90))

@@ -28,7 +28,7 @@ from desktop.feed.scope import (
     Scope,
     Status,
 )
-from desktop.feed.window import Limits
+from desktop.feed.window import Limits, Moved
 from tests.fakes.stores import MemoryLog
 from tests.unit.feed.rows_of import new
 
@@ -139,6 +139,8 @@ class Desk:
             case Removed():
                 assert change.at + change.count <= len(self.mirror)
                 del self.mirror[change.at : change.at + change.count]
+            case Moved():
+                self.mirror.insert(change.to, self.mirror.pop(change.at))
             case Changed():
                 assert self.mirror[change.at].id == change.row.id
                 self.mirror[change.at] = change.row
@@ -254,6 +256,23 @@ def test_a_visible_row_is_never_evicted() -> None:
             await desk.settle()
             desk.check()
         assert first in desk.mirror
+
+    run(scenario)
+
+
+def test_a_block_that_streams_on_the_screen_stays_while_older_rows_come() -> None:
+    """C21"""
+
+    async def scenario() -> None:
+        desk = await Desk().begin(rows=40)
+        desk.hub.live(desk.tab, opened("live"))
+        desk.scope.follow(False)
+        desk.scope.pin(["live"])
+        for _ in range(4):
+            desk.scope.fetch_older()
+            await desk.settle()
+        assert desk.mirror[-1].id == "live" and desk.scope.at_tail
+        desk.check()
 
     run(scenario)
 
@@ -600,8 +619,10 @@ def test_a_block_that_seals_before_an_older_one_stands_there_once() -> None:
         desk = await Desk().begin(rows=1)
         desk.hub.live(desk.tab, opened("a"))
         desk.hub.live(desk.tab, opened("b"))
+        desk.changes.clear()
         await desk.append(new("b", "said"))
         assert [row.id for row in desk.mirror] == ["n1", "b", "a"]
+        assert [type(change) for change in desk.changes] == [Moved, Changed]
         desk.check()
 
     run(scenario)

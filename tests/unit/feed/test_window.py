@@ -74,6 +74,12 @@ def test_a_pinned_row_stays_and_the_rest_goes_from_the_other_end() -> None:
     assert (window.first_seq, len(window.rows)) == (1, 193)
 
 
+def test_where_both_ends_are_pinned_the_window_stays_larger_until_they_are_let_go() -> None:
+    """C21"""
+    both = frozenset({"c1", "c300"})
+    assert trimmed(holding(300), both, end="oldest") == (holding(300), ())
+
+
 def test_rows_that_are_held_already_are_not_taken_twice() -> None:
     """C24"""
     step = appended(holding(3), [text(2), text(3), text(4)], has_newer=False)
@@ -101,9 +107,17 @@ ENDS = st.sampled_from(["oldest", "newest"])
 MOVES = st.lists(st.tuples(st.sampled_from(["append", "prepend"]), st.integers(1, 40)), max_size=30)
 
 
-@given(limit=st.integers(8, 60), moves=MOVES, end=ENDS, pin=st.integers(1, 2000))
+@given(
+    limit=st.integers(8, 60),
+    moves=MOVES,
+    end=ENDS,
+    pin=st.integers(1, 2000),
+)
 def test_a_window_stays_contiguous_within_its_limit_and_keeps_what_is_pinned(
-    limit: int, moves: list[tuple[str, int]], end: End, pin: int
+    limit: int,
+    moves: list[tuple[str, int]],
+    end: End,
+    pin: int,
 ) -> None:
     """C20: whatever is read, in whatever order."""
     window = holding(limit, limit=limit, first=1000)
