@@ -31,6 +31,7 @@ from desktop.ui.transcript.acts import (
     words_of,
 )
 from desktop.ui.transcript.anchor import Placed
+from desktop.ui.transcript.copying import marked_at_hand
 from desktop.ui.transcript.lane import Lane, button_width, lane_of
 from desktop.ui.transcript.page import Page
 from desktop.ui.transcript.phrases import plain_text
