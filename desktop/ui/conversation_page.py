@@ -76,7 +76,12 @@ class ConversationPage(QWidget):
         self.resend_line = ResendLine(now_ms, self)
         self.permission_bar = PermissionBar(theme, doors.rule_words, self)
         self.asking_bar = NoticeBar(
-            theme, name="askingBar", act=self.tr("Open"), closable=False, parent=self
+            theme,
+            name="askingBar",
+            act=self.tr("Open"),
+            closable=False,
+            said_elsewhere=True,
+            parent=self,
         )
         self.queue_bar = QueueBar(theme, self)
         self.activity = ActivityLine(now_ms, self)

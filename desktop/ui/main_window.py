@@ -124,6 +124,7 @@ class MainWindow(QMainWindow):
         self._list = desk.doors.conversation_list(self.sidebar)
         self.sidebar.connect_list(self._list)
         self._unsubscribes.append(desk.doors.hub.subscribe(self))
+        self._unsubscribes.append(desk.doors.hub.subscribe(desk.announcer))
         self._unsubscribes.append(desk.doors.hub.on_catalogue(desk.refresh))
         self._wire_desk(desk)
         desk.show(view)

@@ -91,7 +91,8 @@ class PermissionBar(QFrame):
     def _ask(self, question: Question) -> None:
         about = question.about
         self._question = question
-        self._sentence.setText(about.sentence)
+        self._sentence.setText(visible(about.sentence))
+        self.setAccessibleDescription(self._sentence.text())
         self._detail.setPlainText(visible(about.detail))
         self._rule_row.hide()
         self._why.clear()
