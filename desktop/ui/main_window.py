@@ -32,6 +32,7 @@ from desktop.settings import (
 )
 from desktop.ui.banner import Banner
 from desktop.ui.conversation_area import ConversationArea
+from desktop.ui.focus_ring import FocusRings
 from desktop.ui.notice_bar import NoticeBar
 from desktop.ui.preferences import LivePreferences
 from desktop.ui.sidebar import Sidebar
@@ -95,6 +96,9 @@ class MainWindow(QMainWindow):
         # Still empty: what is seen of the menus before one is opened.
         self._menus = {name: self.menuBar().addMenu(self.tr(name)) for name in MENUS}
         self._actions: dict[str, QAction] = {}
+        app = QApplication.instance()
+        assert isinstance(app, QApplication)
+        self._rings = FocusRings(app, lambda: self._theme, self)
         self._wire()
         self._restore()
         self._show_new_ready()

@@ -51,6 +51,8 @@ class NewPage(QWidget):
         self._folder = QComboBox(middle)
         self._folder.setObjectName("folderChoice")
         self._folder.setAccessibleName(self.tr("Folder of the new conversation"))
+        label.setBuddy(self._folder)
+        label.setAccessibleName(self._folder.accessibleName())
         self._folder.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToContents)
         self._folder.addItem(self.tr("no folder"), 0)
         open_folder = QPushButton(self.tr("Open folder…"), middle)

@@ -50,6 +50,7 @@ class PermissionBar(QFrame):
     ) -> None:
         super().__init__(parent)
         self.setObjectName("permissionBar")
+        self.setProperty("rings", "inside")
         self.setAccessibleName(self.tr("Permission"))
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self._theme = theme

@@ -82,6 +82,7 @@ class ServerForm(QDialog):
         scroll = QScrollArea(self)
         scroll.setWidgetResizable(True)
         scroll.setFrameShape(QScrollArea.Shape.NoFrame)
+        scroll.setAccessibleName(self.tr("The server"))
         scroll.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         scroll.setWidget(page)
         outer.addWidget(scroll, 1)
@@ -182,6 +183,7 @@ class ServerForm(QDialog):
                 form.addSpacing(self._theme.space_4)
             label = QLabel(words, self)
             label.setWordWrap(True)
+            label.setBuddy(field)
             form.addWidget(label)
             form.addWidget(field)
         return form

@@ -98,8 +98,10 @@ class SettingsDialog(QDialog):
             form = self._storage_page.form if section == "Storage" else self._form(page)
             if section == "Tools" and self._sandbox_note is not None:
                 form.addRow(self._sandbox_note)
-            self._add_settings(form, section)
+            fields = self._add_settings(form, section)
             self._add_page(self.tr(section), page)
+            if page is self._storage_page:
+                self._storage_page.lead_on_from(fields[-1])
         row.addWidget(self._sections)
         row.addWidget(self._pages, 1)
         outer.addLayout(row, 1)
@@ -114,15 +116,20 @@ class SettingsDialog(QDialog):
         scroll = QScrollArea(self)
         scroll.setWidgetResizable(True)
         scroll.setFrameShape(QScrollArea.Shape.NoFrame)
+        scroll.setAccessibleName(title)
         scroll.setWidget(page)
         self._sections.addItem(title)
         self._pages.addWidget(scroll)
 
-    def _add_settings(self, form: QFormLayout, section: str) -> None:
-        for setting in SETTINGS:
+    def _add_settings(self, form: QFormLayout, section: str) -> list[QWidget]:
+        """The fields of a section, in their order."""
+        return [
+            field
+            for setting in SETTINGS
             # The server's address is set where it can be checked: on the page of access.
-            if setting.section == section and setting.key != BASE_URL.key:
-                self._add_setting(form, setting)
+            if setting.section == section and setting.key != BASE_URL.key
+            for field in self._add_setting(form, setting)
+        ]
 
     def _form(self, page: QWidget) -> QFormLayout:
         form = QFormLayout(page)
@@ -130,20 +137,23 @@ class SettingsDialog(QDialog):
         form.setVerticalSpacing(self._theme.space_8)
         return form
 
-    def _add_setting(self, form: QFormLayout, setting: AnySetting) -> None:
+    def _add_setting(self, form: QFormLayout, setting: AnySetting) -> list[QWidget]:
         error = self._note("", danger=True)
         control = self._control(setting, error)
         field = control.focusProxy() or control
         field.setObjectName(setting.key)
         field.setAccessibleName(setting.label)
         if not isinstance(control, QCheckBox):
-            form.addRow(QLabel(self.tr(setting.label), self), control)
+            label = QLabel(self.tr(setting.label), self)
+            label.setBuddy(field)
+            form.addRow(label, control)
         else:
             form.addRow(control)
         form.addRow(self._note(self.tr(setting.help)))
         if setting.key in price_words.ABOUT:
             form.addRow(self._price_note(setting.key))
         form.addRow(error)
+        return [field, *control.findChildren(QPushButton)]
 
     def _control(self, setting: AnySetting, error: QLabel) -> QWidget:
         value = self._preferences.value(cast("Setting[str]", setting))

@@ -29,7 +29,6 @@ def shell_style(theme: Theme) -> str:
 #permissionBar {{ background: {colours.surface};
   border: {measures.focus_ring}px solid {colours.warning};
   border-radius: {measures.card_radius}px; }}
-#permissionBar:focus {{ border-color: {colours.accent}; }}
 #permissionSentence {{ font-weight: 600; }}
 #permissionDetail {{ background: {colours.code}; border: none;
   border-radius: {measures.radius}px; }}
@@ -44,8 +43,6 @@ QFrame[notice="true"] {{ background: {colours.user}; border: none;
   padding: {theme.space_4}px {theme.space_8}px; min-height: {measures.hit - 10}px; }}
 #composerFrame QToolButton:hover, #tabRow QToolButton:hover {{
   background: {colours.raised}; color: {colours.text}; }}
-#composerFrame QToolButton:focus, #tabRow QToolButton:focus {{
-  border-color: {colours.accent}; }}
 #tabStrip QToolButton {{ padding: 0; min-height: 0; }}
 #costLabel {{ color: {colours.muted}; }}
 #settingsDialog QListWidget {{ background: {colours.raised}; border: none;
@@ -59,8 +56,6 @@ QLineEdit {{ background: {colours.surface}; border: {line};
   min-height: {measures.hit - 10}px; }}
 #serverFormCommand, #textBoxText {{ background: {colours.surface}; border: {line};
   border-radius: {measures.radius}px; }}
-#serverFormCommand:focus, #textBoxText:focus {{
-  border: {measures.focus_ring}px solid {colours.accent}; }}
 QLineEdit:focus {{ border: {measures.focus_ring}px solid {colours.accent}; }}
 QDialogButtonBox {{ dialogbuttonbox-buttons-have-icons: 0; }}
 QSplitter::handle {{ background: {colours.border}; }}

@@ -321,11 +321,11 @@ QPushButton[primary="true"] {{ background: {colours.accent}; color: {colours.on_
   border-color: {colours.accent}; font-weight: 600; }}
 QPushButton[primary="true"]:disabled {{ background: {colours.raised}; color: {colours.muted};
   border-color: {colours.border}; }}
-QPushButton[primary="true"]:focus {{ border: {ring}px solid {colours.text}; }}
 QPushButton[danger="true"] {{ color: {colours.danger}; border-color: {colours.danger}; }}
 QPushButton[plain="true"] {{ background: transparent; border-color: transparent; }}
 QPushButton[plain="true"]:hover {{ background: {colours.raised}; }}
 QPushButton[plain="true"]:focus {{ border-color: {colours.accent}; }}
+QCheckBox, QRadioButton {{ padding: {theme.space_4}px; }}
 QScrollBar:vertical {{ background: transparent; width: {measures.scroll_bar}px; margin: 0; }}
 QScrollBar:horizontal {{ background: transparent; height: {measures.scroll_bar}px; margin: 0; }}
 QScrollBar::handle {{ background: {colours.border}; border-radius: {measures.scroll_bar // 2 - 1}px;

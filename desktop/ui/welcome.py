@@ -39,6 +39,7 @@ class WelcomePage(QScrollArea):
     def __init__(self, theme: Theme, tasks: Tasks, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setObjectName("welcomePage")
+        self.setAccessibleName(self.tr("How to begin"))
         self.setWidgetResizable(True)
         self.setFrameShape(QFrame.Shape.NoFrame)
         self._tasks = tasks

@@ -24,6 +24,7 @@ from PySide6.QtCore import (
 )
 from PySide6.QtGui import (
     QContextMenuEvent,
+    QFocusEvent,
     QGuiApplication,
     QHelpEvent,
     QKeyEvent,
@@ -96,6 +97,7 @@ class TranscriptView(QListView):
         super().__init__(parent)
         self.setObjectName("transcript")
         self.setAccessibleName(self.tr("Conversation"))
+        self.setProperty("rings", True)
         self._base_theme = theme
         self._zoom = 1.0
         self._theme = theme
@@ -128,6 +130,8 @@ class TranscriptView(QListView):
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         # Always there (empty when there is nowhere to go): the column must not shift.
         self.setVerticalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOn)
+        # The row that the keyboard is on moves nothing by being it.
+        self.setAutoScroll(False)
         self.setMouseTracking(True)
         self.viewport().setMouseTracking(True)
         self.viewport().setAttribute(Qt.WidgetAttribute.WA_AcceptTouchEvents)
@@ -414,6 +418,19 @@ class TranscriptView(QListView):
 
     # Keys, wheel and fingers
 
+    def focusInEvent(self, event: QFocusEvent) -> None:
+        """Who comes by the keyboard is on a row from the start: the last one on the screen."""
+        super().focusInEvent(event)
+        page = self._page
+        if page is not None and event.reason() != Qt.FocusReason.MouseFocusReason:
+            at = page.rows.place(self._current)
+            at = page.last_seen() if at is None else at
+            self._stand_on(page, at)
+
+    def focusOutEvent(self, event: QFocusEvent) -> None:
+        super().focusOutEvent(event)
+        self._overlay.lay_out(self._page, self._ringed())
+
     def wheelEvent(self, event: QWheelEvent) -> None:
         if event.modifiers() & Qt.KeyboardModifier.ControlModifier:
             event.ignore()
@@ -472,10 +489,15 @@ class TranscriptView(QListView):
         at = page.neighbour(self._current, step) if page is not None else None
         if page is None or at is None:
             return
-        self._current = page.rows.row(at).id
-        index = page.rows.index(at)
-        self.selectionModel().setCurrentIndex(index, QItemSelectionModel.SelectionFlag.NoUpdate)
-        self.scrollTo(index)
+        self._stand_on(page, at)
+        self.scrollTo(page.rows.index(at))
+
+    def _stand_on(self, page: Page, at: int | None) -> None:
+        """The keyboard is on this row now; a screen reader says it."""
+        if at is not None:
+            self._current = page.rows.row(at).id
+            index = page.rows.index(at)
+            self.selectionModel().setCurrentIndex(index, QItemSelectionModel.SelectionFlag.NoUpdate)
         self._overlay.lay_out(page, self._ringed())
         self.viewport().update()
 
@@ -619,7 +641,8 @@ class TranscriptView(QListView):
     def visualRect(self, index: Index) -> QRect:
         frame = self._frame()
         for one in self.layout_now.placed:
-            if one.row == index.row():
+            # A row that is not seen is none for a screen reader, though it may keep room.
+            if one.row == index.row() and not self.isIndexHidden(index):
                 return QRect(frame.left, one.y, frame.width, one.height)
         return QRect()
 
