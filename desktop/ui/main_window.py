@@ -33,6 +33,7 @@ from desktop.settings import (
 from desktop.ui.banner import Banner
 from desktop.ui.conversation_area import ConversationArea
 from desktop.ui.focus_ring import FocusRings
+from desktop.ui.menu_key import hear_menu_key
 from desktop.ui.notice_bar import NoticeBar
 from desktop.ui.preferences import LivePreferences
 from desktop.ui.sidebar import Sidebar
@@ -108,6 +109,7 @@ class MainWindow(QMainWindow):
     def complete(self, fill_menus: FillMenus) -> None:
         """The window has been painted: its menus get their actions."""
         self._actions = fill_menus(self, self._menus, self._slots())
+        hear_menu_key(self)
         menu = self._menus["Conversation"]
         menu.aboutToShow.connect(self._offer_ways)
         # Their keys are heard while the menu is closed; with nothing to do they do nothing.

@@ -8,7 +8,16 @@ from pathlib import Path
 import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QAccessible
-from PySide6.QtWidgets import QDialog, QLineEdit, QListWidget, QPushButton, QWidget
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import (
+    QApplication,
+    QDialog,
+    QLineEdit,
+    QListWidget,
+    QMenu,
+    QPushButton,
+    QWidget,
+)
 
 from desktop.credentials import api_key
 from desktop.ui.permission_bar import PermissionBar
@@ -87,6 +96,9 @@ def test_u38_every_control_has_a_name_and_is_reached_with_the_keyboard_in_every_
         assert speakers == ["You", "Thinking", "Answer", "Tool", "You", "Answer"]
         assert {row.role for row in rows} == {QAccessible.Role.ListItem}
         eye.look("answered", window, person.composer)
+        assert regions_by_f6(person) == ["composer", "searchField", "transcript"]
+        assert_the_search_gives_the_keyboard_back(person)
+        assert_shift_f10_opens_the_menu_of_the_row(person)
         look_at_dialogs(eye)
         for page in ("archived", "bin"):
             person.do(page)
@@ -100,6 +112,39 @@ def test_u38_every_control_has_a_name_and_is_reached_with_the_keyboard_in_every_
         eye.look("a filled bin", window, person.part(QPushButton, "closePutAway"))
         assert person.leave() == 0
     assert not eye.wrong, "\n".join(eye.wrong)
+
+
+def regions_by_f6(person: Person) -> list[str]:
+    """Where F6 leads from the message field, until it is there again."""
+    person.now(person.composer.setFocus)
+    names: list[str] = []
+    while (name := focused().objectName()) not in names:
+        names.append(name)
+        person.now(lambda: QTest.keyClick(focused(), Qt.Key.Key_F6))
+    return names
+
+
+def assert_the_search_gives_the_keyboard_back(person: Person) -> None:
+    person.do("find")
+    assert focused().objectName() == "findField"
+    person.press(Qt.Key.Key_Escape, focused())
+    assert focused().objectName() == "transcript"
+
+
+def assert_shift_f10_opens_the_menu_of_the_row(person: Person) -> None:
+    shift = Qt.KeyboardModifier.ShiftModifier
+    person.now(lambda: QTest.keyClick(focused(), Qt.Key.Key_F10, shift))
+    person.wait(lambda: person.shows("rowMenu"))
+    menu = person.part(QMenu, "rowMenu")
+    assert "Copy the answer" in [one.text() for one in menu.actions()]
+    person.now(menu.close)
+    person.wait(lambda: not person.shows("rowMenu"))
+
+
+def focused() -> QWidget:
+    part = QApplication.focusWidget()
+    assert part is not None
+    return part
 
 
 def look_at_dialogs(eye: Looker) -> None:

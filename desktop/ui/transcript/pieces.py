@@ -342,6 +342,15 @@ class LinePiece(Piece):
         area = QRectF(x, 0, theme.px(theme.measures.icon), self.height)
         painter.drawText(area, Qt.AlignmentFlag.AlignCenter, self._mark)
 
+    @property
+    def text(self) -> str:
+        return self._text
+
+    @property
+    def clicked(self) -> Hit:
+        """What a click on the line is."""
+        return self._hit
+
     def hit(self, x: float, y: float) -> Hit | None:
         del x
         return self._hit if 0 <= y < self.height else None

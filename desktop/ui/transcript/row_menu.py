@@ -12,14 +12,17 @@ from desktop.core.status import Way
 from desktop.ui.transcript.acts import Act, way_words
 from desktop.ui.transcript.phrases import say
 
+Acts = tuple[tuple[str, Callable[[], object]], ...]
+
 
 @dataclass(frozen=True, slots=True)
 class RowMenu:
     """What a menu offers.
 
     `acts` and `ways` are those of the row, none where there is no row; `code` is what can be done
-    with the block of code under the mouse. `is_written` says whether the row is shown as it was
-    written, None where it always is.
+    with the block of code under the mouse; `codes` and `parts` are all blocks, and what else could
+    be clicked, of a row that a key asked for. `is_written` says whether the row is shown as it
+    was written, None where it always is.
     """
 
     acts: tuple[Act, ...]
@@ -31,7 +34,9 @@ class RowMenu:
     copy_marked: Callable[[], object]
     copy_part: Callable[[], object] | None
     select_all: Callable[[], object]
-    code: tuple[tuple[str, Callable[[], object]], ...] = ()
+    code: Acts = ()
+    codes: tuple[tuple[str, Acts], ...] = ()
+    parts: Acts = ()
     is_written: bool | None = None
     toggle_written: Callable[[], object] | None = None
 
@@ -49,6 +54,7 @@ class RowMenu:
             menu.addAction(say("Copy the answer"), lambda: self.act("copy"))
         for words, act in self.code:
             menu.addAction(words, act)
+        self._add_parts(menu)
         if self.ways:
             menu.addSeparator()
         for way in self.ways:
@@ -70,3 +76,18 @@ class RowMenu:
             shown.setChecked(self.is_written)
         menu.addAction(say("Select all"), self.select_all)
         return menu
+
+    def _add_parts(self, menu: QMenu) -> None:
+        if self.codes or self.parts:
+            menu.addSeparator()
+        for words, acts in self.codes:
+            inner = menu.addMenu(_plain(words))
+            for word, act in acts:
+                inner.addAction(word, act)
+        for words, act in self.parts:
+            menu.addAction(_plain(words), act)
+
+
+def _plain(text: str) -> str:
+    """Text of a menu where & and tabs mean nothing."""
+    return text.replace("&", "&&").replace("\t", " ")

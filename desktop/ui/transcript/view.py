@@ -8,6 +8,7 @@ scroll bar and the button to the end.
 import logging
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import partial
 
 from PySide6.QtCore import (
     QEvent,
@@ -39,6 +40,7 @@ from PySide6.QtGui import (
 )
 from PySide6.QtWidgets import QAbstractItemView, QFrame, QListView, QToolTip, QWidget
 
+from desktop.core.groups import Row
 from desktop.core.records import Branch
 from desktop.ui.theme import Theme
 from desktop.ui.transcript.acts import Act, Point, answer_text, is_answer, is_prompt
@@ -59,6 +61,7 @@ from desktop.ui.transcript.pieces import Hit
 from desktop.ui.transcript.pointer import Pointer, Strokes, slide_at, tip_at
 from desktop.ui.transcript.position import ViewState
 from desktop.ui.transcript.row_menu import RowMenu
+from desktop.ui.transcript.row_parts import with_parts
 from desktop.ui.transcript.to_end import ToEnd, to_end_style
 from desktop.ui.transcript.writing import PlainRenderer, Renderer
 
@@ -421,11 +424,14 @@ class TranscriptView(QListView):
     def focusInEvent(self, event: QFocusEvent) -> None:
         """Who comes by the keyboard is on a row from the start: the last one on the screen."""
         super().focusInEvent(event)
+        if event.reason() != Qt.FocusReason.MouseFocusReason:
+            self._stand_somewhere()
+
+    def _stand_somewhere(self) -> None:
         page = self._page
-        if page is not None and event.reason() != Qt.FocusReason.MouseFocusReason:
+        if page is not None:
             at = page.rows.place(self._current)
-            at = page.last_seen() if at is None else at
-            self._stand_on(page, at)
+            self._stand_on(page, page.last_seen() if at is None else at)
 
     def focusOutEvent(self, event: QFocusEvent) -> None:
         super().focusOutEvent(event)
@@ -466,7 +472,8 @@ class TranscriptView(QListView):
             self.follow()
         elif key in _SIDEWAYS and self._current:
             self._slide_current(_SIDEWAYS[Qt.Key(key)])
-        elif key in _UNFOLDING and self._current and self._page is not None:
+        elif key in _UNFOLDING and self._page is not None:
+            self._stand_somewhere()
             self._page.toggle(self._current)
         else:
             return False
@@ -537,18 +544,19 @@ class TranscriptView(QListView):
         hit, row = self.hit_at(at), page.row_at(at.y()) if page is not None else None
         if page is None or hit is None or row is None:
             return
+        piece = page.piece_at(at)
+        if hit.kind == "copy":
+            QGuiApplication.clipboard().setText(hit.value)
+            QToolTip.showText(self.viewport().mapToGlobal(at.toPoint()), self.tr("Copied"), self)
+        elif hit.kind in ("save", "wrap") and isinstance(piece, CodePiece):
+            self._act_on_code(page, row.id, piece.code, wrap=hit.kind == "wrap")
+        else:
+            self._do(page, row, hit)
+
+    def _do(self, page: Page, row: Row, hit: Hit) -> None:
         match hit.kind:
             case "link":
                 self.link_activated.emit(hit.value)
-            case "copy":
-                QGuiApplication.clipboard().setText(hit.value)
-                QToolTip.showText(
-                    self.viewport().mapToGlobal(at.toPoint()), self.tr("Copied"), self
-                )
-            case "save" | "wrap":
-                piece = page.piece_at(at)
-                if isinstance(piece, CodePiece):
-                    self._act_on_code(page, row.id, piece.code, wrap=hit.kind == "wrap")
             case "subagent":
                 self._wish(wish_of(page, row, "subagent"))
             case "open":
@@ -558,7 +566,7 @@ class TranscriptView(QListView):
             case "fold":
                 self._current = row.id
                 page.toggle(row.id)
-            case "text" | "slide":
+            case "text" | "slide" | "copy" | "save" | "wrap":
                 pass
 
     def _act_on_code(self, page: Page, id_: str, code: Code, *, wrap: bool) -> None:
@@ -572,15 +580,28 @@ class TranscriptView(QListView):
         page = self._page
         if page is None:
             return
+        by_key = event.reason() == QContextMenuEvent.Reason.Keyboard
+        if by_key:
+            self._stand_somewhere()
         place = event.pos()
         at = self.indexAt(place).row()
-        if event.reason() == QContextMenuEvent.Reason.Keyboard and self._current:
+        piece = page.piece_at(QPointF(place))
+        code = piece.code if isinstance(piece, CodePiece) else None
+        menu = self._menu_of(page, at, code)
+        if by_key and self._current:
             at = page.rows.place(self._current)
             at = -1 if at is None else at
             place = self.visualRect(page.rows.index(at)).topLeft()
-        piece = page.piece_at(QPointF(place))
-        code = piece.code if isinstance(piece, CodePiece) else None
-        self._menu_of(page, at, code).make(self).popup(self.viewport().mapToGlobal(place))
+            menu = self._with_parts(page, at)
+        menu.make(self).popup(self.viewport().mapToGlobal(place))
+
+    def _with_parts(self, page: Page, at: int) -> RowMenu:
+        menu, box = self._menu_of(page, at, None), self.box_of(self._current)
+        if at < 0 or box is None:
+            return menu
+        row = page.rows.row(at)
+        code_acts = partial(self._code_acts, page, row.id)
+        return with_parts(menu, box, code_acts, partial(self._do, page, row))
 
     def _menu_of(self, page: Page, at: int, code: Code | None) -> RowMenu:
         row = page.rows.row(at) if at >= 0 else None
