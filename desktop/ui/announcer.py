@@ -67,7 +67,7 @@ class Announcer:
             self._needed.discard(status.tab_id)
         elif not self._is_known(status):
             self._needed.add(status.tab_id)
-            title = visible(self._title_of(status.tab_id)) or say("A conversation")
+            title = self._title_of(status.tab_id) or say("A conversation")
             announce(self._window, say("{0} needs you").format(title))
 
     def shown(self, tab_id: str) -> None:

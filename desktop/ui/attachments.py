@@ -23,6 +23,7 @@ from desktop.core.media import is_media, media_of
 from desktop.ui import words
 from desktop.ui.flow import FlowLayout
 from desktop.ui.theme import Theme
+from desktop.ui.visible import visible
 
 NAME_WIDTH = 220
 PICTURE_HEIGHT = 28
@@ -59,7 +60,7 @@ class AttachmentChip(QFrame):
         row = QHBoxLayout(self)
         row.setContentsMargins(theme.space_8, 0, 0, 0)
         row.setSpacing(theme.space_4)
-        name = str(attachment.get("name", ""))
+        name = visible(str(attachment.get("name", "")))
         if picture is not None:
             row.addWidget(_shown(picture, theme, self))
         label = QLabel(self)

@@ -39,6 +39,7 @@ from desktop.ui.preferences import LivePreferences
 from desktop.ui.sidebar import Sidebar
 from desktop.ui.tasks import Tasks
 from desktop.ui.theme import Theme
+from desktop.ui.visible import in_order
 from desktop.ui.window_cache import WindowCache
 
 if TYPE_CHECKING:
@@ -268,7 +269,7 @@ class MainWindow(QMainWindow):
     def _show_title(self) -> None:
         current = self.area.current
         tab = self._desk.tab(current.tab_id) if current and self._desk else None
-        self.setWindowTitle(f"{tab.title} – Nacre" if tab and tab.title else "Nacre")
+        self.setWindowTitle(f"{in_order(tab.title)} – Nacre" if tab and tab.title else "Nacre")
 
     def _show_new_ready(self) -> None:
         composer = self.area.new_page.composer

@@ -13,6 +13,7 @@ from PySide6.QtWidgets import QComboBox, QHBoxLayout, QLabel, QPushButton, QVBox
 
 from desktop.ui.composer import Composer
 from desktop.ui.theme import Theme
+from desktop.ui.visible import visible
 
 if TYPE_CHECKING:
     from desktop.core.records import Workspace
@@ -75,7 +76,7 @@ class NewPage(QWidget):
         self._folder.addItem(self.tr("no folder"), 0)
         for workspace in workspaces:
             if workspace.directory != scratch and workspace.archived_at is None:
-                self._folder.addItem(workspace.display_name, workspace.id)
+                self._folder.addItem(visible(workspace.display_name), workspace.id)
                 self._folder.setItemData(
                     self._folder.count() - 1, workspace.directory, Qt.ItemDataRole.ToolTipRole
                 )

@@ -62,6 +62,7 @@ from desktop.ui.transcript.pieces import (
     plain_pieces,
 )
 from desktop.ui.transcript.writing import Renderer
+from desktop.ui.visible import visible
 from desktop.ui.words import size
 
 _LOG = logging.getLogger(__name__)
@@ -344,7 +345,7 @@ class Maker:
             sign = "−" if line.sign == "-" else "⋯" if line.sign == "@" else line.sign
             colour = _SIGN_INKS.get(line.sign, "muted")
             cursor.insertText(f"{sign} ", ink(self.theme.color(colour), self.theme.mono()))
-            cursor.insertText(cleaned(line.text)[:2_000], ink(self.theme.color("text")))
+            cursor.insertText(visible(cleaned(line.text))[:2_000], ink(self.theme.color("text")))
         cursor.endEditBlock()
         piece = TextPiece(
             Paper(self.theme), document, left=pad, right=pad, above=self.theme.space_4
