@@ -2,10 +2,12 @@
 
 from collections.abc import Sequence
 
-from PySide6.QtCore import Qt, Signal
+from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QPushButton, QVBoxLayout, QWidget
 
 from desktop.core.status import QueuedMessage
+from desktop.ui.controls import text_label
+from desktop.ui.server_words import breakable
 from desktop.ui.theme import Theme
 
 _SHOWN = 160
@@ -51,8 +53,9 @@ class QueueBar(QFrame):
         row.setContentsMargins(0, 0, 0, 0)
         first = message.text.strip().partition("\n")[0]
         text = first if len(first) <= _SHOWN else first[:_SHOWN] + "…"
-        label = QLabel(self.tr("Waiting: {text}").format(text=text), holder)
-        label.setTextFormat(Qt.TextFormat.PlainText)
+        words = self.tr("Waiting: {text}").format(text=text)
+        label = text_label(holder, "queuedText", breakable(words))
+        label.setAccessibleName(words)
         row.addWidget(label, 1)
         back = QPushButton(self.tr("Take back"), holder)
         back.setObjectName("takeBack")

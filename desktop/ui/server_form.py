@@ -77,7 +77,7 @@ class ServerForm(QDialog):
         outer.setSpacing(theme.space_12)
         page = QWidget(self)
         self._column = column = QVBoxLayout(page)
-        column.setContentsMargins(0, 0, theme.space_8, 0)
+        column.setContentsMargins(*[theme.space_8] * 4)
         column.setSpacing(theme.space_12)
         scroll = QScrollArea(self)
         scroll.setWidgetResizable(True)

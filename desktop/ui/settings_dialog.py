@@ -5,6 +5,7 @@ takes its settings in; and the note about the sandbox, which stands over the set
 A bad value is refused in words under its field and changes nothing.
 """
 
+import textwrap
 from collections.abc import Callable
 from typing import cast
 
@@ -44,6 +45,8 @@ from desktop.ui.preferences import LivePreferences
 from desktop.ui.storage_page import StoragePage
 from desktop.ui.tasks import Tasks
 from desktop.ui.theme import Theme
+
+CHECK_LETTERS = 56  # in a line of a check box
 
 
 class SettingsDialog(QDialog):
@@ -159,7 +162,8 @@ class SettingsDialog(QDialog):
         value = self._preferences.value(cast("Setting[str]", setting))
         match setting.kind:
             case "bool":
-                box = QCheckBox(self.tr(setting.label), self)
+                # A check box does not wrap by itself, and would widen the page.
+                box = QCheckBox(textwrap.fill(self.tr(setting.label), CHECK_LETTERS), self)
                 box.setChecked(bool(value))
                 box.toggled.connect(lambda on: self._change(setting, bool(on), error))
                 return box

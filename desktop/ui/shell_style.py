@@ -7,6 +7,8 @@ def shell_style(theme: Theme) -> str:
     """Surfaces and hairlines of the named parts of the window."""
     colours, measures = theme.colours, theme.measures
     line = f"{measures.hairline}px solid {colours.border}"
+    # Where grounds are all alike an edge tells one from the other.
+    edge = line if theme.high_contrast else "none"
     return f"""
 #sidebar {{ background: {colours.raised}; border: none; }}
 #sidebar QPushButton[plain="true"] {{ color: {colours.muted}; padding: 0 {theme.space_8}px; }}
@@ -32,8 +34,8 @@ def shell_style(theme: Theme) -> str:
 #permissionSentence {{ font-weight: 600; }}
 #permissionDetail {{ background: {colours.code}; border: none;
   border-radius: {measures.radius}px; }}
-#queueBar {{ background: {colours.user}; border: none; border-radius: {measures.card_radius}px; }}
-QFrame[notice="true"] {{ background: {colours.user}; border: none;
+#queueBar {{ background: {colours.user}; border: {edge}; border-radius: {measures.card_radius}px; }}
+QFrame[notice="true"] {{ background: {colours.user}; border: {edge};
   border-radius: {measures.card_radius}px; }}
 #undoBar {{ border-top: {line}; border-radius: 0; }}
 #banner {{ background: {colours.raised}; border: none; border-bottom: {line}; }}
@@ -49,7 +51,8 @@ QFrame[notice="true"] {{ background: {colours.user}; border: none;
   border-radius: {measures.card_radius}px; padding: {theme.space_4}px; outline: none; }}
 #settingsDialog QListWidget::item {{ padding: {theme.space_8}px; color: {colours.text};
   border-radius: {measures.radius}px; }}
-#settingsDialog QListWidget::item:selected {{ background: {colours.selection}; }}
+#settingsDialog QListWidget::item:selected {{ background: {colours.selection};
+  color: {colours.on_selection}; }}
 #settingsDialog QSpinBox, #settingsDialog QComboBox {{ min-height: {measures.hit}px; }}
 QLineEdit {{ background: {colours.surface}; border: {line};
   border-radius: {measures.radius}px; padding: {theme.space_4}px {theme.space_8}px;

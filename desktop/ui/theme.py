@@ -158,6 +158,11 @@ class Theme:
         """A colour token by its name, for a painter; raises AttributeError for no token."""
         return QColor(getattr(self.colours, name))
 
+    def ink(self, name: str, *, selected: bool) -> QColor:
+        """The colour of words in a row of a list: on the ground of what is chosen always the one
+        that is made for it."""
+        return self.color("on_selection" if selected else name)
+
     def px(self, size: float) -> int:
         """A type size, or a length that goes with type, scaled; at least one pixel."""
         return max(1, round(size * self.scale))
@@ -307,6 +312,8 @@ QFrame[surface="card"] {{ background: {colours.surface};
 def _control_rules(theme: Theme) -> str:
     colours, measures = theme.colours, theme.measures
     line, ring = measures.hairline, measures.focus_ring
+    # Words are all of one colour there.
+    unable = "dashed" if theme.high_contrast else "solid"
     pad = f"{theme.space_4}px {theme.space_12}px"
     tight = f"{theme.space_4 - (ring - line)}px {theme.space_12 - (ring - line)}px"
     return f"""
@@ -315,7 +322,7 @@ QPushButton {{ background: {colours.raised}; color: {colours.text};
   padding: {pad}; min-height: {measures.hit - 2 * (theme.space_4 + line)}px; }}
 QPushButton:hover {{ background: {colours.surface}; }}
 QPushButton:pressed {{ background: {colours.border}; }}
-QPushButton:disabled {{ color: {colours.muted}; }}
+QPushButton:disabled {{ color: {colours.muted}; border-style: {unable}; }}
 QPushButton:focus {{ border: {ring}px solid {colours.accent}; padding: {tight}; }}
 QPushButton[primary="true"] {{ background: {colours.accent}; color: {colours.on_accent};
   border-color: {colours.accent}; font-weight: 600; }}

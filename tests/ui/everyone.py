@@ -111,6 +111,8 @@ def _misnamed(node: Node) -> Iterator[str]:
             yield f"{child} has no name in words"
         elif child.is_focusable and not child.name and child.role != Role.StaticText:
             yield f"{child} takes the keyboard and says nothing"
+        if "\u200b" in child.name:
+            yield f"{child} is told with the places where its line may break"
         if child.role in USABLE and child.is_enabled and child.role != Role.ListItem:
             if child.name in names and child.role != Role.ComboBox:
                 yield f"{child} is called like its neighbour {names[child.name]}"

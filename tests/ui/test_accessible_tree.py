@@ -67,7 +67,7 @@ def rows_of(window: QWidget, name: str) -> list[Node]:
 def test_u38_every_control_has_a_name_and_is_reached_with_the_keyboard_in_every_state(
     home: Home, enter: Enter, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    call = tool_use("write_file", {"path": "a", "content": "x"})
+    call = tool_use("write_file", {"path": LONG, "content": "x"})
     script = [reply(thinking("A thought."), text(CODE), call), reply("Done.")]
     with MessagesServer(script) as server:
         monkeypatch.setattr(api_key, "PROVIDER_URL", server.base_url)
@@ -81,14 +81,16 @@ def test_u38_every_control_has_a_name_and_is_reached_with_the_keyboard_in_every_
         person.click("sessionKey")
         person.wait(lambda: person.shows("newPage"))
         eye.look("new", window, person.composer)
+        least = window.minimumSizeHint().width()
         tab_id = person.begin(f"How? {LONG}")
         person.wait(lambda: person.shows("permissionBar"))
         person.wait(lambda: not person.part(PermissionBar, "permissionBar").guarded)
-        person.write("And then?")
+        person.write(f"And then? {LONG}")
         person.press(Qt.Key.Key_Return)
         person.wait(lambda: person.shows("queueBar"))
         person.do("find")
         eye.look("asking, waiting, finding", window, person.composer)
+        assert window.minimumSizeHint().width() <= least, "a long name widens the window"
         person.click("allowOnce")
         person.wait(lambda: person.idle() and person.reads("Done."))
         rows = rows_of(window, "Conversation")

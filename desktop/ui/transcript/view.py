@@ -369,6 +369,8 @@ class TranscriptView(QListView):
         painter = QPainter(self.viewport())
         try:
             painter.setRenderHint(QPainter.RenderHint.TextAntialiasing)
+            # Lines that name acts and marks begin at the left; texts have their own direction.
+            painter.setLayoutDirection(Qt.LayoutDirection.LeftToRight)
             painter.fillRect(event.rect(), self._theme.color("bg"))
             if self._page is not None:
                 ringed = self._ringed()
