@@ -18,7 +18,7 @@ from desktop.feed.hub import Hub
 from desktop.ui import words
 from desktop.ui.announcing import announce
 from desktop.ui.transcript.phrases import error_lines, notice, say
-from desktop.ui.visible import visible
+from desktop.ui.visible import in_order, visible
 
 LISTENED = 600  # letters; the row has the rest
 _ENDINGS = ("turn_end", "compaction", "notice")
@@ -67,7 +67,7 @@ class Announcer:
             self._needed.discard(status.tab_id)
         elif not self._is_known(status):
             self._needed.add(status.tab_id)
-            title = self._title_of(status.tab_id) or say("A conversation")
+            title = in_order(self._title_of(status.tab_id)) or say("A conversation")
             announce(self._window, say("{0} needs you").format(title))
 
     def shown(self, tab_id: str) -> None:

@@ -20,7 +20,6 @@ from desktop.ui.putting_away import PuttingAway
 from desktop.ui.tasks import Tasks
 from desktop.ui.theme import Theme
 from desktop.ui.transcript.position import ViewState
-from desktop.ui.visible import in_order
 from desktop.ui.welcome import WelcomePage
 
 
@@ -79,7 +78,7 @@ class Desk(QObject):
 
     def _title_of(self, tab_id: str) -> str:
         tab = self.tab(tab_id)
-        return in_order(tab.title) if tab is not None else ""
+        return tab.title if tab is not None else ""
 
     def open_tabs(self) -> list[Tab]:
         """The conversations of the strip in their order. An archived one only when the person

@@ -31,6 +31,7 @@ from PySide6.QtWidgets import (
 )
 
 from desktop.core.permissions import Act, Answer, Circle, Question
+from desktop.ui.flow import FlowLayout
 from desktop.ui.theme import Theme
 from desktop.ui.visible import visible
 
@@ -268,9 +269,8 @@ class PermissionBar(QFrame):
         column.addWidget(self._rule_widget(theme))
         column.addWidget(self._deny_widget(theme))
 
-    def _button_row(self, theme: Theme) -> QHBoxLayout:
-        row = QHBoxLayout()
-        row.setSpacing(theme.space_8)
+    def _button_row(self, theme: Theme) -> FlowLayout:
+        row = FlowLayout(theme.space_8)
         self._allow = self._button(self.tr("Allow once  1"), "allowOnce")
         self._always = self._button(self.tr("Always in this workspace…  2"), "allowAlways")
         self._deny = self._button(self.tr("Deny  3"), "deny")
@@ -280,7 +280,6 @@ class PermissionBar(QFrame):
         self._deny.clicked.connect(self._show_deny)
         for button in self._buttons:
             row.addWidget(button)
-        row.addStretch(1)
         return row
 
     def _rule_widget(self, theme: Theme) -> QWidget:

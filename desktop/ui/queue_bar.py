@@ -6,8 +6,7 @@ from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QPushButton, QVBoxLayout, QWidget
 
 from desktop.core.status import QueuedMessage
-from desktop.ui.controls import text_label
-from desktop.ui.server_words import breakable
+from desktop.ui.controls import OneLine
 from desktop.ui.theme import Theme
 
 _SHOWN = 160
@@ -53,9 +52,7 @@ class QueueBar(QFrame):
         row.setContentsMargins(0, 0, 0, 0)
         first = message.text.strip().partition("\n")[0]
         text = first if len(first) <= _SHOWN else first[:_SHOWN] + "…"
-        words = self.tr("Waiting: {text}").format(text=text)
-        label = text_label(holder, "queuedText", breakable(words))
-        label.setAccessibleName(words)
+        label = OneLine(holder, "queuedText", self.tr("Waiting: {text}").format(text=text))
         row.addWidget(label, 1)
         back = QPushButton(self.tr("Take back"), holder)
         back.setObjectName("takeBack")

@@ -46,7 +46,8 @@ from desktop.ui.storage_page import StoragePage
 from desktop.ui.tasks import Tasks
 from desktop.ui.theme import Theme
 
-CHECK_LETTERS = 56  # in a line of a check box
+CHECK_LETTERS = 40  # in a line of a check box
+COMBO_LETTERS = 16  # that a choice shows at least
 
 
 class SettingsDialog(QDialog):
@@ -91,7 +92,6 @@ class SettingsDialog(QDialog):
         row.setSpacing(theme.space_12)
         self._sections = QListWidget(self)
         self._sections.setAccessibleName(self.tr("Sections"))
-        self._sections.setFixedWidth(theme.px(theme.measures.sidebar * 3 // 5))
         self._pages = QStackedWidget(self)
         self._sections.currentRowChanged.connect(self._pages.setCurrentIndex)
         self._add_page(self.tr("Access"), access_page)
@@ -114,6 +114,8 @@ class SettingsDialog(QDialog):
         buttons.rejected.connect(self.reject)
         outer.addWidget(buttons)
         self._sections.setCurrentRow(0)
+        room = 2 * (theme.space_8 + theme.space_4) + theme.space_24
+        self._sections.setFixedWidth(self._sections.sizeHintForColumn(0) + room)
 
     def _add_page(self, title: str, page: QWidget) -> None:
         scroll = QScrollArea(self)
@@ -148,6 +150,7 @@ class SettingsDialog(QDialog):
         field.setAccessibleName(setting.label)
         if not isinstance(control, QCheckBox):
             label = QLabel(self.tr(setting.label), self)
+            label.setWordWrap(True)
             label.setBuddy(field)
             form.addRow(label, control)
         else:
@@ -169,6 +172,11 @@ class SettingsDialog(QDialog):
                 return box
             case "choice":
                 combo = QComboBox(self)
+                # Its longest entry does not widen the page, at no scale.
+                combo.setSizeAdjustPolicy(
+                    QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon
+                )
+                combo.setMinimumContentsLength(COMBO_LETTERS)
                 for choice in setting.choices:
                     combo.addItem(self.tr(choice.label), choice.value)
                 combo.setCurrentIndex(max(0, combo.findData(value)))

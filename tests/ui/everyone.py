@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from itertools import pairwise
 
-from PySide6.QtCore import QMargins, QPoint, QRect, Qt
+from PySide6.QtCore import QRect, Qt
 from PySide6.QtGui import QAccessible, QAccessibleInterface, QColor, QImage
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QFormLayout, QWidget
@@ -41,7 +41,6 @@ BY_KEY = {"Close this conversation": "Ctrl+W"}
 _WORDS = re.compile(r"[^\W\d_]{2,}")
 _MOST_STOPS = 120
 _RING = 3.0  # WCAG 1.4.11
-_EDGE = 16  # pixels: a frame around the control may be what is ringed
 
 
 @dataclass(frozen=True, slots=True)
@@ -205,11 +204,10 @@ def _against_the_eye(stops: list[Stop]) -> list[str]:
 
 
 def _picture(part: QWidget) -> QImage:
-    """The part with the edge around it, where a ring may stand."""
-    window, edge = part.window(), QMargins(*[_EDGE] * 4)
-    place = QRect(part.mapTo(window, QPoint()), part.size()).marginsAdded(edge)
-    picture = window.grab(place.intersected(window.rect())).toImage()
-    return picture.convertToFormat(QImage.Format.Format_RGB32)
+    """The part, or the frame around it where that is what is ringed."""
+    frame = part.parentWidget()
+    ringed = frame if frame is not None and part.property("rings") == "around" else part
+    return ringed.grab().toImage().convertToFormat(QImage.Format.Format_RGB32)
 
 
 def _picture_without(part: QWidget, do: Callable[[Callable[[], object]], object]) -> QImage:
