@@ -84,7 +84,7 @@ class SidebarDelegate(QStyledItemDelegate):
         if option.state & QStyle.StateFlag.State_Selected:
             painter.fillRect(option.rect, self.theme.color("selection"))
         elif option.state & QStyle.StateFlag.State_MouseOver and not isinstance(row, SpanRow):
-            painter.fillRect(option.rect, self.theme.color("border"))
+            painter.fillRect(option.rect, self.theme.color("user"))
 
     def _left(self, row: SidebarRow) -> int:
         theme = self.theme

@@ -220,6 +220,8 @@ def dress(app: QApplication, theme: Theme, more: str = "") -> None:
     With high contrast the palette stays the system's own.
     """
     app.setFont(theme.font())
+    # What of menus and lists moves is the platform's to say, unless the person wants none of it.
+    app.setEffectEnabled(Qt.UIEffect.UI_General, not theme.motion.reduced)
     if not theme.high_contrast:
         app.setPalette(palette_of(theme))
     # Once for all: a second sheet on the window would polish every widget again.
@@ -265,7 +267,8 @@ def palette_of(theme: Theme) -> QPalette:
 
 def style_sheet(theme: Theme) -> str:
     """What a palette can't say: buttons, tones, surfaces, the focus ring, slim scroll bars."""
-    return "\n".join((_text_rules(theme), _surface_rules(theme), _control_rules(theme)))
+    still = "* { widget-animation-duration: 0; }" if theme.motion.reduced else ""
+    return "\n".join((_text_rules(theme), _surface_rules(theme), _control_rules(theme), still))
 
 
 def _text_rules(theme: Theme) -> str:

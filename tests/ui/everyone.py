@@ -95,9 +95,7 @@ def _node(interface: QAccessibleInterface) -> Node:
         is_enabled=not state.disabled,
         labels=len(interface.relations(QAccessible.RelationFlag.Label)),
         children=tuple(
-            _node(one)
-            for one in children
-            if one is not None and one.isValid() and not one.state().invisible
+            _node(one) for one in children if one and one.isValid() and not one.state().invisible
         ),
         kind=f"{type(made).__name__} {made.objectName()}" if made else "",
     )
@@ -167,7 +165,7 @@ def untabbed(
         stops.append(Stop(focus, focus.geometry()))
         if not has_ring(_picture(focus), _picture_without(focus, do)):
             wrong.append(f"{stops[-1]} shows no ring while it has the keyboard")
-        do(lambda: QTest.keyClick(QApplication.focusWidget(), Qt.Key.Key_Tab))
+        do(lambda part=focus: QTest.keyClick(part, Qt.Key.Key_Tab))
     else:
         return [*wrong, f"Tab never comes around to {stops[0]}"]
     return [*wrong, *_missed(window, stops), *_against_the_eye(stops)]

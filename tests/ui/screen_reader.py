@@ -5,9 +5,10 @@ PySide6 leaves out `QAccessible::installUpdateHandler`, so it is called in Qt's 
 
 import ctypes
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import cast
 
 import PySide6
 import pytest
@@ -27,17 +28,18 @@ class ScreenReader:
         self.pressing: list[str] = []
 
     def hear(self, address: int) -> None:
-        event = shiboken6.wrapInstance(address, QAccessibleEvent)
+        event = cast("QAccessibleEvent", shiboken6.wrapInstance(address, QAccessibleEvent))
         if event.type() != QAccessible.Event.Announcement:
             return
-        said = shiboken6.wrapInstance(address, QAccessibleAnnouncementEvent)
+        made = shiboken6.wrapInstance(address, QAccessibleAnnouncementEvent)
+        said = cast("QAccessibleAnnouncementEvent", made)
         self.heard.append(said.message())
         if said.politeness() == QAccessible.AnnouncementPoliteness.Assertive:
             self.pressing.append(said.message())
 
 
 @contextmanager
-def listening() -> Iterator[ScreenReader]:
+def listening() -> Generator[ScreenReader]:
     """Hears everything until the end of the block."""
     reader = ScreenReader()
     handler = _HANDLER(reader.hear)

@@ -103,7 +103,7 @@ def test_p06_an_archived_conversation_leaves_the_strip_and_undo_brings_it_back_i
         person.wait(lambda: titles(person) == ["The first thing"])
         assert person.tab_ids() == [first]
         person.wait(lambda: foot(person) == ("Archived 1", "Bin 0"))
-        assert "“The second thing” is archived." in person.labels()
+        person.wait(lambda: "“The second thing” is archived." in person.labels())
         person.keys("Ctrl+Alt+Z")
         person.wait(lambda: person.tab_ids() == [first, second] and person.reads("Two."))
         person.wait(lambda: not person.shows("undoBar") and foot(person)[0] == "Archived 0")
