@@ -39,6 +39,8 @@ USABLE = {
 # What only the mouse reaches, with the key that does the same.
 BY_KEY = {"Close this conversation": "Ctrl+W"}
 _WORDS = re.compile(r"[^\W\d_]{2,}")
+_MANY = (Role.ListItem, Role.TreeItem)  # may be alike: rows of what the person wrote, and cells
+_SILENT = (Role.StaticText, Role.TreeItem)  # that may have nothing to say
 _MOST_STOPS = 120
 _RING = 3.0  # WCAG 1.4.11
 
@@ -61,10 +63,11 @@ class Node:
 
     @property
     def is_named(self) -> bool:
-        """In words. The name of a choice is its value: what it chooses is told beside."""
+        """In words. The name of a choice is its value: what it chooses is told beside. A cell of a
+        table may be a number or empty: its column has the words."""
         if self.role == Role.ComboBox:
             return bool(self.labels) or bool(_WORDS.search(self.about))
-        return bool(_WORDS.search(self.name))
+        return self.role == Role.TreeItem or bool(_WORDS.search(self.name))
 
 
 def tree(part: QWidget) -> Node:
@@ -106,11 +109,11 @@ def _misnamed(node: Node) -> Iterator[str]:
     for child in node.children:
         if child.role in USABLE and not child.is_named:
             yield f"{child} has no name in words"
-        elif child.is_focusable and not child.name and child.role != Role.StaticText:
+        elif child.is_focusable and not child.name and child.role not in _SILENT:
             yield f"{child} takes the keyboard and says nothing"
         if "\u200b" in child.name:
             yield f"{child} is told with the places where its line may break"
-        if child.role in USABLE and child.is_enabled and child.role != Role.ListItem:
+        if child.role in USABLE and child.is_enabled and child.role not in _MANY:
             if child.name in names and child.role != Role.ComboBox:
                 yield f"{child} is called like its neighbour {names[child.name]}"
             names[child.name] = child

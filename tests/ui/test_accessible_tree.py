@@ -50,6 +50,8 @@ class Looker:
         self.wrong += [f"{state}: {one}" for one in dict.fromkeys(found)]
 
     def look_at_dialog(self, state: str, name: str) -> None:
+        """Once it has found what it looks for at first: its parts don't move any more."""
+        self.person.wait(lambda: "…" not in {one[-1:] for one in self.person.labels().split("\n")})
         dialog = self.person.part(QDialog, name)
         self.look(state, dialog, first_stop(dialog))
 
