@@ -38,6 +38,7 @@ FIELD_KEYS: tuple[tuple[str, str], ...] = (
     ("Commands, where a message begins", "/"),
     ("Next permission mode", "Shift+Tab"),
     ("Answer a question: once, always, deny", "1, 2, 3"),
+    ("Menu of what has the keyboard", "Shift+F10"),
 )
 ACTIONS: tuple[ActionSpec, ...] = (
     ActionSpec("new", "File", "New conversation", ("Ctrl+N", "Ctrl+T"), needs_doors=False),

@@ -26,6 +26,7 @@ from desktop.ui.attached_text import AttachedText, can_be_opened
 from desktop.ui.estimate import tokens_of
 from desktop.ui.flow import FlowLayout
 from desktop.ui.theme import Theme
+from desktop.ui.visible import visible
 
 NAME_WIDTH = 220
 PICTURE_HEIGHT = 28
@@ -63,7 +64,7 @@ class AttachmentChip(QFrame):
         self._row = row = QHBoxLayout(self)
         row.setContentsMargins(theme.space_8, 0, 0, 0)
         row.setSpacing(theme.space_4)
-        name = str(attachment.get("name", ""))
+        name = visible(str(attachment.get("name", "")))
         if picture is not None:
             row.addWidget(_shown(picture, theme, self))
         self._label = QLabel(self)

@@ -17,6 +17,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from desktop.ui.announcing import Told
 from desktop.ui.theme import Theme
 
 _MESSAGE = ""
@@ -32,6 +33,7 @@ class Banner(QFrame):
         # By key, the newest last; a message has no key of its own.
         self._said: dict[str, tuple[str, str]] = {}
         self._parts: _Parts | None = None
+        self._told = Told(self)
         self.hide()
 
     def say(self, sentence: str, detail: str = "") -> None:
@@ -40,10 +42,13 @@ class Banner(QFrame):
 
     def stand(self, key: str, sentence: str, detail: str = "") -> None:
         """Shows a notice in place of the one with the same key; an empty one takes it away."""
-        self._said.pop(key, None)
+        was = self._said.pop(key, None)
         if sentence:
             self._said[key] = (sentence, detail)
         self._show_newest()
+        # What still stands is not news; a message is, each time.
+        if sentence and (key == _MESSAGE or was != (sentence, detail)):
+            self._told.say(sentence)
 
     def close_newest(self) -> None:
         """The person has read what stands there; what stood under it is shown."""

@@ -3,7 +3,8 @@ that Enter presses by itself."""
 
 from collections.abc import Callable
 
-from PySide6.QtCore import Qt
+from PySide6.QtCore import QSize, Qt
+from PySide6.QtGui import QPainter, QPaintEvent, QPalette
 from PySide6.QtWidgets import QLabel, QPushButton, QSizePolicy, QWidget
 
 
@@ -28,3 +29,27 @@ def act_button(parent: QWidget, text: str, name: str, act: Callable[[], object])
     button.setAutoDefault(False)
     button.clicked.connect(lambda _=False: act())
     return button
+
+
+class OneLine(QLabel):
+    """Words in one line, cut where the room ends; a screen reader hears them whole."""
+
+    def __init__(self, parent: QWidget, name: str, text: str) -> None:
+        super().__init__(text, parent)
+        self.setObjectName(name)
+        self.setTextFormat(Qt.TextFormat.PlainText)
+        self.setToolTip(text)
+
+    def minimumSizeHint(self) -> QSize:
+        return QSize(0, super().minimumSizeHint().height())
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        painter = QPainter(self)
+        room = self.contentsRect()
+        shown = self.fontMetrics().elidedText(
+            self.text(), Qt.TextElideMode.ElideRight, room.width()
+        )
+        painter.setPen(self.palette().color(QPalette.ColorRole.WindowText))
+        leading = Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeading
+        painter.drawText(room, leading, shown)
+        painter.end()

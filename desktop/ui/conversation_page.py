@@ -81,7 +81,12 @@ class ConversationPage(QWidget):
         self.resend_line = ResendLine(now_ms, self)
         self.permission_bar = PermissionBar(theme, doors.rule_words, self)
         self.asking_bar = NoticeBar(
-            theme, name="askingBar", act=self.tr("Open"), closable=False, parent=self
+            theme,
+            name="askingBar",
+            act=self.tr("Open"),
+            closable=False,
+            said_elsewhere=True,
+            parent=self,
         )
         self.queue_bar = QueueBar(theme, self)
         self.activity = ActivityLine(now_ms, self)
@@ -382,7 +387,8 @@ class ConversationPage(QWidget):
         foot = QHBoxLayout()
         # As far from the right as the transcript's column, whose scroll bar always has its place.
         right = theme.space_16 + theme.measures.scroll_bar
-        foot.setContentsMargins(theme.space_16, theme.space_4, right, theme.space_12)
+        sides = (right, theme.space_16) if self.isRightToLeft() else (theme.space_16, right)
+        foot.setContentsMargins(sides[0], theme.space_4, sides[1], theme.space_12)
         middle = QWidget(self)
         middle.setMaximumWidth(theme.column)
         inner = QVBoxLayout(middle)

@@ -15,6 +15,7 @@ from desktop.core.protocols import Unsubscribe
 from desktop.core.records import CatalogueView, SearchHit, Tab
 from desktop.feed.catalogue import FollowedCatalogue
 from desktop.ui import asking, attaching, compacting
+from desktop.ui.announcer import Announcer
 from desktop.ui.completion import plugging
 from desktop.ui.composer import Composer
 from desktop.ui.conversation_area import ConversationArea
@@ -67,6 +68,13 @@ class Desk(QObject):
         )
         self.putting_away = PuttingAway(doors, area=area, tasks=tasks, theme=theme, window=window)
         self.putting_away.look_wanted.connect(self.open_tab)
+        self.announcer = Announcer(
+            window,
+            doors.hub,
+            in_view=lambda: area.current.tab_id if area.current else "",
+            title_of=self._title_of,
+        )
+        area.shown.connect(self.announcer.shown)
         self.loaded.connect(self.putting_away.show)
         plugging.for_new_page(area.new_page, doors=doors, tasks=tasks).action_wanted.connect(
             area.action_wanted
@@ -90,6 +98,10 @@ class Desk(QObject):
     def tab(self, tab_id: str) -> Tab | None:
         """A conversation's metadata, as last read."""
         return next((tab for tab in self._tabs if tab.id == tab_id), None)
+
+    def _title_of(self, tab_id: str) -> str:
+        tab = self.tab(tab_id)
+        return tab.title if tab is not None else ""
 
     def open_tabs(self) -> list[Tab]:
         """The conversations of the strip in their order. An archived one only when the person

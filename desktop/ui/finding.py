@@ -11,6 +11,7 @@ from PySide6.QtCore import QObject, QTimer
 
 from desktop.core.errors import NacreError
 from desktop.core.protocols import Search
+from desktop.ui.announcing import announce
 from desktop.ui.find_bar import FindBar
 from desktop.ui.tasks import Tasks
 from desktop.ui.transcript.view import TranscriptView
@@ -47,6 +48,7 @@ class Finding(QObject):
             return
         at = bisect_left(self._seqs, self._current or 0) + by
         self._show(self._seqs[at % len(self._seqs)])
+        announce(self._bar, self._words())
 
     def show_hit(self, seq: int, texts: Sequence[str]) -> None:
         """A hit of the search over everything: its row comes into view with these texts marked,
@@ -96,6 +98,7 @@ class Finding(QObject):
                     self._show_nearest(is_last=not self._more)
                 self._tell()
                 if place is None:
+                    announce(self._bar, self._words())
                     return
         except NacreError as error:
             self._more = False
@@ -116,13 +119,14 @@ class Finding(QObject):
         self._tell()
 
     def _tell(self) -> None:
+        self._bar.show_count(self._words(), found=bool(self._seqs))
+
+    def _words(self) -> str:
         count = len(self._seqs)
         if not self._bar.field.text().strip():
-            words = ""
-        elif not count:
-            words = self.tr("Looking…") if self._more else self.tr("Not found")
-        else:
-            total = f"{count:,}+" if self._more else f"{count:,}"
-            at = bisect_left(self._seqs, self._current or 0) + 1
-            words = self.tr("{at} of {total}").format(at=f"{at:,}", total=total)
-        self._bar.show_count(words, found=bool(count))
+            return ""
+        if not count:
+            return self.tr("Looking…") if self._more else self.tr("Not found")
+        total = f"{count:,}+" if self._more else f"{count:,}"
+        at = bisect_left(self._seqs, self._current or 0) + 1
+        return self.tr("{at} of {total}").format(at=f"{at:,}", total=total)

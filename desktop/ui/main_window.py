@@ -32,12 +32,15 @@ from desktop.settings import (
 )
 from desktop.ui.banner import Banner
 from desktop.ui.conversation_area import ConversationArea
+from desktop.ui.focus_ring import FocusRings
+from desktop.ui.menu_key import hear_menu_key
 from desktop.ui.notice_bar import NoticeBar
 from desktop.ui.preferences import LivePreferences
 from desktop.ui.sidebar import Sidebar
 from desktop.ui.tab_strip import PLACES
 from desktop.ui.tasks import Tasks
 from desktop.ui.theme import Theme
+from desktop.ui.visible import in_order
 from desktop.ui.window_cache import WindowCache
 
 if TYPE_CHECKING:
@@ -98,6 +101,9 @@ class MainWindow(QMainWindow):
         # Still empty: what is seen of the menus before one is opened.
         self._menus = {name: self.menuBar().addMenu(self.tr(name)) for name in MENUS}
         self._actions: dict[str, QAction] = {}
+        app = QApplication.instance()
+        assert isinstance(app, QApplication)
+        self._rings = FocusRings(app, lambda: self._theme, self)
         self._wire()
         self._restore()
         self._show_new_ready()
@@ -107,6 +113,7 @@ class MainWindow(QMainWindow):
     def complete(self, fill_menus: FillMenus) -> None:
         """The window has been painted: its menus get their actions."""
         self._actions = fill_menus(self, self._menus, self._slots())
+        hear_menu_key(self)
         menu = self._menus["Conversation"]
         menu.aboutToShow.connect(self._offer_ways)
         # Their keys are heard while the menu is closed; with nothing to do they do nothing.
@@ -128,6 +135,7 @@ class MainWindow(QMainWindow):
         self.sidebar.connect_list(self._list)
         self._unsubscribes.append(desk.doors.hub.subscribe(self))
         self._unsubscribes.append(desk.follow())
+        self._unsubscribes.append(desk.doors.hub.subscribe(desk.announcer))
         self._wire_desk(desk)
         desk.show(view)
         self._begin_with(desk)
@@ -272,7 +280,7 @@ class MainWindow(QMainWindow):
     def _show_title(self) -> None:
         current = self.area.current
         tab = self._desk.tab(current.tab_id) if current and self._desk else None
-        self.setWindowTitle(f"{tab.title} – Nacre" if tab and tab.title else "Nacre")
+        self.setWindowTitle(f"{in_order(tab.title)} – Nacre" if tab and tab.title else "Nacre")
 
     def _show_new_ready(self) -> None:
         composer = self.area.new_page.composer

@@ -37,6 +37,7 @@ class MessageField(QPlainTextEdit):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setObjectName("composer")
+        self.setProperty("rings", "around")
         self.setAccessibleName(self.tr("Message"))
         self.setPlaceholderText(self.tr("Write to the agent"))
         self.setTabChangesFocus(True)

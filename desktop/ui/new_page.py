@@ -13,6 +13,7 @@ from PySide6.QtWidgets import QComboBox, QHBoxLayout, QLabel, QPushButton, QVBox
 
 from desktop.ui.composer import Composer
 from desktop.ui.theme import Theme
+from desktop.ui.visible import visible
 
 if TYPE_CHECKING:
     from desktop.core.records import Workspace
@@ -50,6 +51,8 @@ class NewPage(QWidget):
         self._folder = QComboBox(middle)
         self._folder.setObjectName("folderChoice")
         self._folder.setAccessibleName(self.tr("Folder of the new conversation"))
+        label.setBuddy(self._folder)
+        label.setAccessibleName(self._folder.accessibleName())
         self._folder.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToContents)
         self._folder.addItem(self.tr("no folder"), 0)
         self._folder.currentIndexChanged.connect(lambda _: self.workspace_chosen.emit())
@@ -78,7 +81,7 @@ class NewPage(QWidget):
         self._folder.addItem(self.tr("no folder"), 0)
         for workspace in workspaces:
             if workspace.directory != scratch and workspace.archived_at is None:
-                self._folder.addItem(workspace.display_name, workspace.id)
+                self._folder.addItem(visible(workspace.display_name), workspace.id)
                 self._folder.setItemData(
                     self._folder.count() - 1, workspace.directory, Qt.ItemDataRole.ToolTipRole
                 )

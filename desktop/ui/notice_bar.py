@@ -4,17 +4,28 @@ from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QPushButton, QToolButton, QWidget
 
+from desktop.ui.announcing import Told
 from desktop.ui.theme import Theme
 
 
 class NoticeBar(QFrame):
-    """`acted` when its button is used, `dismissed` on its ✕ and on Esc in it. Hidden at first."""
+    """`acted` when its button is used, `dismissed` on its ✕ and on Esc in it. Hidden at first.
+
+    `said_elsewhere`: a screen reader hears of it in another way.
+    """
 
     acted = Signal()
     dismissed = Signal()
 
     def __init__(
-        self, theme: Theme, *, name: str, act: str, closable: bool, parent: QWidget
+        self,
+        theme: Theme,
+        *,
+        name: str,
+        act: str,
+        closable: bool,
+        said_elsewhere: bool = False,
+        parent: QWidget,
     ) -> None:
         super().__init__(parent)
         self.setObjectName(name)
@@ -38,15 +49,19 @@ class NoticeBar(QFrame):
             close.setAccessibleName(self.tr("Close this message"))
             close.clicked.connect(self._dismiss)
             row.addWidget(close)
+        self._told = None if said_elsewhere else Told(self)
         self.setFocusProxy(self.button)
         self.hide()
 
     def say(self, sentence: str) -> None:
         """Shows a sentence; an empty one takes the line away."""
+        is_news = self.isHidden() or sentence != self._sentence.text()
         self._sentence.setText(sentence)
         self.setAccessibleName(sentence)
         self.button.setAccessibleDescription(sentence)
         self.setVisible(bool(sentence))
+        if is_news and self._told is not None:
+            self._told.say(sentence)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         if event.key() == Qt.Key.Key_Escape:

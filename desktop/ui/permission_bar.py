@@ -31,6 +31,7 @@ from PySide6.QtWidgets import (
 )
 
 from desktop.core.permissions import Act, Answer, Circle, Question
+from desktop.ui.flow import FlowLayout
 from desktop.ui.theme import Theme
 from desktop.ui.visible import visible
 
@@ -50,6 +51,7 @@ class PermissionBar(QFrame):
     ) -> None:
         super().__init__(parent)
         self.setObjectName("permissionBar")
+        self.setProperty("rings", "inside")
         self.setAccessibleName(self.tr("Permission"))
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self._theme = theme
@@ -91,7 +93,8 @@ class PermissionBar(QFrame):
     def _ask(self, question: Question) -> None:
         about = question.about
         self._question = question
-        self._sentence.setText(about.sentence)
+        self._sentence.setText(visible(about.sentence))
+        self.setAccessibleDescription(self._sentence.text())
         self._detail.setPlainText(visible(about.detail))
         self._rule_row.hide()
         self._why.clear()
@@ -266,9 +269,8 @@ class PermissionBar(QFrame):
         column.addWidget(self._rule_widget(theme))
         column.addWidget(self._deny_widget(theme))
 
-    def _button_row(self, theme: Theme) -> QHBoxLayout:
-        row = QHBoxLayout()
-        row.setSpacing(theme.space_8)
+    def _button_row(self, theme: Theme) -> FlowLayout:
+        row = FlowLayout(theme.space_8)
         self._allow = self._button(self.tr("Allow once  1"), "allowOnce")
         self._always = self._button(self.tr("Always in this workspace…  2"), "allowAlways")
         self._deny = self._button(self.tr("Deny  3"), "deny")
@@ -278,7 +280,6 @@ class PermissionBar(QFrame):
         self._deny.clicked.connect(self._show_deny)
         for button in self._buttons:
             row.addWidget(button)
-        row.addStretch(1)
         return row
 
     def _rule_widget(self, theme: Theme) -> QWidget:

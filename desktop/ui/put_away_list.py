@@ -103,7 +103,8 @@ class PutAwayDelegate(QStyledItemDelegate):
         self, painter: QPainter, option: QStyleOptionViewItem, row: AwayRow, detail: str
     ) -> None:
         theme, rect = self._theme(), option.rect
-        if option.state & QStyle.StateFlag.State_Selected:
+        chosen = bool(option.state & QStyle.StateFlag.State_Selected)
+        if chosen:
             painter.fillRect(rect, theme.color("selection"))
         elif option.state & QStyle.StateFlag.State_MouseOver:
             painter.fillRect(rect, theme.color("raised"))
@@ -113,11 +114,11 @@ class PutAwayDelegate(QStyledItemDelegate):
         if row.kind != "tab":
             font.setWeight(QFont.Weight.DemiBold)
         painter.setFont(font)
-        painter.setPen(theme.color("text"))
+        painter.setPen(theme.ink("text", selected=chosen))
         line = painter.fontMetrics().height()
         _line(painter, QRect(box.left(), box.top(), box.width(), line), row.title)
         painter.setFont(theme.font(theme.sizes.small))
-        painter.setPen(theme.color("muted"))
+        painter.setPen(theme.ink("muted", selected=chosen))
         below = QRect(box.left(), box.top() + line, box.width(), box.height() - line)
         _line(painter, below, detail)
         if option.state & QStyle.StateFlag.State_HasFocus:

@@ -48,7 +48,7 @@ class PutAwayPage(QWidget):
         self.list.open_chosen.connect(self._open)
         self.list.purge_chosen.connect(self._purge)
         self.list.selectionModel().selectionChanged.connect(lambda *_: self._refresh())
-        self.setFocusProxy(self.list)
+        self._lead_in()
         self._refresh()
 
     def show_rows(self, rows: Sequence[AwayRow]) -> None:
@@ -57,6 +57,7 @@ class PutAwayPage(QWidget):
         self.rows.set_rows(rows)
         count = self.rows.rowCount()
         self._stack.setCurrentIndex(0 if count else 1)
+        self._lead_in()
         if count and not self.list.selectionModel().hasSelection():
             index = self.rows.index(min(max(at, 0), count - 1))
             select = QItemSelectionModel.SelectionFlag.ClearAndSelect
@@ -69,6 +70,10 @@ class PutAwayPage(QWidget):
             if (self.rows.row(at).kind, self.rows.row(at).id) == ("tab", tab_id):
                 select = QItemSelectionModel.SelectionFlag.ClearAndSelect
                 self.list.selectionModel().setCurrentIndex(self.rows.index(at), select)
+
+    def _lead_in(self) -> None:
+        """Who comes to the page is in its list; a list that is not seen would catch the Tab key."""
+        self.setFocusProxy(self.list if self.rows.rowCount() else self._close)
 
     def show_progress(self, words: str) -> None:
         """What a long deletion is at; "" when it is over."""
@@ -149,11 +154,11 @@ class PutAwayPage(QWidget):
         is_bin = self.which == "bin"
         title = QLabel(self.tr("Bin") if is_bin else self.tr("Archived"), middle)
         title.setProperty("title", True)
-        close = self._button(self.tr("Close"), "closePutAway", self.closed.emit)
-        close.setToolTip(self.tr("Back to the conversations (Esc)"))
+        self._close = self._button(self.tr("Close"), "closePutAway", self.closed.emit)
+        self._close.setToolTip(self.tr("Back to the conversations (Esc)"))
         row = QHBoxLayout()
         row.addWidget(title, 1)
-        row.addWidget(close)
+        row.addWidget(self._close)
         words = (
             self.tr("Conversations stay here until you restore them or delete them for good.")
             if is_bin

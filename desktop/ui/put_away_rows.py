@@ -6,6 +6,8 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
+from desktop.ui.visible import in_order, visible
+
 if TYPE_CHECKING:
     from desktop.core.records import CatalogueView, Project, Tab, Workspace
 
@@ -82,9 +84,9 @@ def _groups(view: CatalogueView, phrases: AwayPhrases) -> Iterator[list[AwayRow]
 
 
 def _folder(workspace: Workspace, tabs: list[Tab], phrases: AwayPhrases) -> list[AwayRow]:
-    detail = f"{phrases.inside(len(tabs))} · {workspace.directory}"
+    detail = f"{phrases.inside(len(tabs))} · {visible(workspace.directory)}"
     moment = workspace.archived_at or 0
-    head = AwayRow("workspace", str(workspace.id), workspace.display_name, detail, moment)
+    head = AwayRow("workspace", str(workspace.id), visible(workspace.display_name), detail, moment)
     tabs = sorted(tabs, key=lambda tab: -(tab.last_message_at or tab.created_at))
     name = workspace.display_name
     return [head, *(_tab(tab, name, tab.archived_at or 0, phrases, inner=True) for tab in tabs)]
@@ -94,13 +96,15 @@ def _project(project: Project, blocks: list[list[AwayRow]], phrases: AwayPhrases
     conversations = sum(len(block) - 1 for block in blocks)
     detail = phrases.folders(len(blocks), conversations)
     moment = project.archived_at or 0
-    return AwayRow("project", str(project.id), project.display_name, detail, moment)
+    return AwayRow("project", str(project.id), visible(project.display_name), detail, moment)
 
 
 def _tab(
     tab: Tab, folder: str, moment: int, phrases: AwayPhrases, *, inner: bool = False
 ) -> AwayRow:
-    return AwayRow("tab", tab.id, tab.title or phrases.untitled, folder, moment, inner)
+    return AwayRow(
+        "tab", tab.id, in_order(tab.title) or phrases.untitled, visible(folder), moment, inner
+    )
 
 
 def _name(workspace: Workspace) -> str:

@@ -21,6 +21,7 @@ from desktop.ui.put_away_page import PutAwayPage, Which
 from desktop.ui.put_away_rows import AwayPhrases, AwayRow, archived_rows, bin_rows
 from desktop.ui.tasks import Tasks
 from desktop.ui.theme import Theme
+from desktop.ui.visible import in_order, visible
 
 PROGRESS_MS = 2_000
 NAMED = 5
@@ -113,7 +114,7 @@ class PuttingAway(QObject):
         tabs = [tab for tab in self._view.tabs if tab.workspace_id == workspace_id]
         self._start(
             self._put_folder(
-                name,
+                visible(name),
                 tabs,
                 put=lambda: self._doors.commands.archive_workspace(workspace_id),
                 undo=lambda: self._doors.catalogue.unarchive_workspace(workspace_id),
@@ -129,7 +130,7 @@ class PuttingAway(QObject):
         tabs = [tab for tab in self._view.tabs if tab.workspace_id in inside]
         self._start(
             self._put_folder(
-                name,
+                visible(name),
                 tabs,
                 put=lambda: self._doors.commands.archive_project(project_id),
                 undo=lambda: self._doors.catalogue.unarchive_project(project_id),
@@ -300,7 +301,7 @@ class PuttingAway(QObject):
         return self._doors.commands.status(tab.id).phase == "running"
 
     def _title(self, tab: Tab) -> str:
-        return tab.title or self.tr("New conversation")
+        return in_order(tab.title) or self.tr("New conversation")
 
     def _named(self, titles: Sequence[str]) -> str:
         shown = ", ".join(f"“{title}”" for title in titles[:NAMED])

@@ -3,19 +3,11 @@ C05)."""
 
 from collections.abc import Sequence
 
-from PySide6.QtCore import Qt, Signal
-from PySide6.QtWidgets import (
-    QFrame,
-    QHBoxLayout,
-    QLabel,
-    QPushButton,
-    QSizePolicy,
-    QVBoxLayout,
-    QWidget,
-)
+from PySide6.QtCore import Signal
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QPushButton, QVBoxLayout, QWidget
 
 from desktop.core.status import QueuedMessage
-from desktop.ui.controls import act_button
+from desktop.ui.controls import OneLine, act_button
 from desktop.ui.theme import Theme
 
 _SHOWN = 160
@@ -72,10 +64,7 @@ class QueueBar(QFrame):
         text = first if len(first) <= _SHOWN else first[:_SHOWN] + "…"
         is_edited = message.id == self._edited
         words = self.tr("Being changed: {text}") if is_edited else self.tr("Waiting: {text}")
-        label = QLabel(words.format(text=text), holder)
-        label.setTextFormat(Qt.TextFormat.PlainText)
-        # The longest word may not widen the window.
-        label.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
+        label = OneLine(holder, "queuedText", words.format(text=text))
         row.addWidget(label, 1)
         for name, says, wanted in (
             ("editQueued", self.tr("Edit"), self.edit_wanted),

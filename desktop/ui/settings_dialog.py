@@ -5,6 +5,7 @@ takes its settings in; and the note about the sandbox, which stands over the set
 A bad value is refused in words under its field and changes nothing.
 """
 
+import textwrap
 from collections.abc import Callable
 from typing import cast
 
@@ -44,6 +45,9 @@ from desktop.ui.preferences import LivePreferences
 from desktop.ui.storage_page import StoragePage
 from desktop.ui.tasks import Tasks
 from desktop.ui.theme import Theme
+
+CHECK_LETTERS = 40  # in a line of a check box
+COMBO_LETTERS = 16  # that a choice shows at least
 
 
 class SettingsDialog(QDialog):
@@ -88,7 +92,6 @@ class SettingsDialog(QDialog):
         row.setSpacing(theme.space_12)
         self._sections = QListWidget(self)
         self._sections.setAccessibleName(self.tr("Sections"))
-        self._sections.setFixedWidth(theme.px(theme.measures.sidebar * 3 // 5))
         self._pages = QStackedWidget(self)
         self._sections.currentRowChanged.connect(self._pages.setCurrentIndex)
         self._add_page(self.tr("Access"), access_page)
@@ -98,8 +101,10 @@ class SettingsDialog(QDialog):
             form = self._storage_page.form if section == "Storage" else self._form(page)
             if section == "Tools" and self._sandbox_note is not None:
                 form.addRow(self._sandbox_note)
-            self._add_settings(form, section)
+            fields = self._add_settings(form, section)
             self._add_page(self.tr(section), page)
+            if page is self._storage_page:
+                self._storage_page.lead_on_from(fields[-1])
         row.addWidget(self._sections)
         row.addWidget(self._pages, 1)
         outer.addLayout(row, 1)
@@ -109,20 +114,27 @@ class SettingsDialog(QDialog):
         buttons.rejected.connect(self.reject)
         outer.addWidget(buttons)
         self._sections.setCurrentRow(0)
+        room = 2 * (theme.space_8 + theme.space_4) + theme.space_24
+        self._sections.setFixedWidth(self._sections.sizeHintForColumn(0) + room)
 
     def _add_page(self, title: str, page: QWidget) -> None:
         scroll = QScrollArea(self)
         scroll.setWidgetResizable(True)
         scroll.setFrameShape(QScrollArea.Shape.NoFrame)
+        scroll.setAccessibleName(title)
         scroll.setWidget(page)
         self._sections.addItem(title)
         self._pages.addWidget(scroll)
 
-    def _add_settings(self, form: QFormLayout, section: str) -> None:
-        for setting in SETTINGS:
+    def _add_settings(self, form: QFormLayout, section: str) -> list[QWidget]:
+        """The fields of a section, in their order."""
+        return [
+            field
+            for setting in SETTINGS
             # The server's address is set where it can be checked: on the page of access.
-            if setting.section == section and setting.key != BASE_URL.key:
-                self._add_setting(form, setting)
+            if setting.section == section and setting.key != BASE_URL.key
+            for field in self._add_setting(form, setting)
+        ]
 
     def _form(self, page: QWidget) -> QFormLayout:
         form = QFormLayout(page)
@@ -130,31 +142,41 @@ class SettingsDialog(QDialog):
         form.setVerticalSpacing(self._theme.space_8)
         return form
 
-    def _add_setting(self, form: QFormLayout, setting: AnySetting) -> None:
+    def _add_setting(self, form: QFormLayout, setting: AnySetting) -> list[QWidget]:
         error = self._note("", danger=True)
         control = self._control(setting, error)
         field = control.focusProxy() or control
         field.setObjectName(setting.key)
         field.setAccessibleName(setting.label)
         if not isinstance(control, QCheckBox):
-            form.addRow(QLabel(self.tr(setting.label), self), control)
+            label = QLabel(self.tr(setting.label), self)
+            label.setWordWrap(True)
+            label.setBuddy(field)
+            form.addRow(label, control)
         else:
             form.addRow(control)
         form.addRow(self._note(self.tr(setting.help)))
         if setting.key in price_words.ABOUT:
             form.addRow(self._price_note(setting.key))
         form.addRow(error)
+        return [field, *control.findChildren(QPushButton)]
 
     def _control(self, setting: AnySetting, error: QLabel) -> QWidget:
         value = self._preferences.value(cast("Setting[str]", setting))
         match setting.kind:
             case "bool":
-                box = QCheckBox(self.tr(setting.label), self)
+                # A check box does not wrap by itself, and would widen the page.
+                box = QCheckBox(textwrap.fill(self.tr(setting.label), CHECK_LETTERS), self)
                 box.setChecked(bool(value))
                 box.toggled.connect(lambda on: self._change(setting, bool(on), error))
                 return box
             case "choice":
                 combo = QComboBox(self)
+                # Its longest entry does not widen the page, at no scale.
+                combo.setSizeAdjustPolicy(
+                    QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon
+                )
+                combo.setMinimumContentsLength(COMBO_LETTERS)
                 for choice in setting.choices:
                     combo.addItem(self.tr(choice.label), choice.value)
                 combo.setCurrentIndex(max(0, combo.findData(value)))

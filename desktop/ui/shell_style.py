@@ -7,6 +7,8 @@ def shell_style(theme: Theme) -> str:
     """Surfaces and hairlines of the named parts of the window."""
     colours, measures = theme.colours, theme.measures
     line = f"{measures.hairline}px solid {colours.border}"
+    # Where grounds are all alike an edge tells one from the other.
+    edge = line if theme.high_contrast else "none"
     return f"""
 #sidebar {{ background: {colours.raised}; border: none; }}
 #sidebar QPushButton[plain="true"] {{ color: {colours.muted}; padding: 0 {theme.space_8}px; }}
@@ -42,12 +44,11 @@ def shell_style(theme: Theme) -> str:
 #permissionBar {{ background: {colours.surface};
   border: {measures.focus_ring}px solid {colours.warning};
   border-radius: {measures.card_radius}px; }}
-#permissionBar:focus {{ border-color: {colours.accent}; }}
 #permissionSentence {{ font-weight: 600; }}
 #permissionDetail {{ background: {colours.code}; border: none;
   border-radius: {measures.radius}px; }}
-#queueBar {{ background: {colours.user}; border: none; border-radius: {measures.card_radius}px; }}
-QFrame[notice="true"] {{ background: {colours.user}; border: none;
+#queueBar {{ background: {colours.user}; border: {edge}; border-radius: {measures.card_radius}px; }}
+QFrame[notice="true"] {{ background: {colours.user}; border: {edge};
   border-radius: {measures.card_radius}px; }}
 #undoBar {{ border-top: {line}; border-radius: 0; }}
 #banner {{ background: {colours.raised}; border: none; border-bottom: {line}; }}
@@ -57,23 +58,20 @@ QFrame[notice="true"] {{ background: {colours.user}; border: none;
   padding: {theme.space_4}px {theme.space_8}px; min-height: {measures.hit - 10}px; }}
 #composerFrame QToolButton:hover, #tabRow QToolButton:hover {{
   background: {colours.raised}; color: {colours.text}; }}
-#composerFrame QToolButton:focus, #tabRow QToolButton:focus {{
-  border-color: {colours.accent}; }}
 #tabStrip QToolButton {{ padding: 0; min-height: 0; }}
 #costLabel {{ color: {colours.muted}; }}
 #settingsDialog QListWidget {{ background: {colours.raised}; border: none;
   border-radius: {measures.card_radius}px; padding: {theme.space_4}px; outline: none; }}
 #settingsDialog QListWidget::item {{ padding: {theme.space_8}px; color: {colours.text};
   border-radius: {measures.radius}px; }}
-#settingsDialog QListWidget::item:selected {{ background: {colours.selection}; }}
+#settingsDialog QListWidget::item:selected {{ background: {colours.selection};
+  color: {colours.on_selection}; }}
 #settingsDialog QSpinBox, #settingsDialog QComboBox {{ min-height: {measures.hit}px; }}
 QLineEdit {{ background: {colours.surface}; border: {line};
   border-radius: {measures.radius}px; padding: {theme.space_4}px {theme.space_8}px;
   min-height: {measures.hit - 10}px; }}
 #serverFormCommand, #textBoxText {{ background: {colours.surface}; border: {line};
   border-radius: {measures.radius}px; }}
-#serverFormCommand:focus, #textBoxText:focus {{
-  border: {measures.focus_ring}px solid {colours.accent}; }}
 QLineEdit:focus {{ border: {measures.focus_ring}px solid {colours.accent}; }}
 QTreeView {{ background: {colours.surface}; border: {line};
   border-radius: {measures.radius}px; }}

@@ -46,24 +46,25 @@ class SidebarDelegate(QStyledItemDelegate):
     def _paint_row(self, painter: QPainter, option: QStyleOptionViewItem, row: SidebarRow) -> None:
         theme, rect = self.theme, option.rect
         self._paint_ground(painter, option, row)
-        box = rect.adjusted(self._left(row), 0, -theme.space_8, 0)
-        font, ink, title = QFont(option.font), theme.color("text"), row.title
+        box = _inset(painter, rect, self._left(row), theme.space_8)
+        chosen = bool(option.state & QStyle.StateFlag.State_Selected)
+        font, ink, title = QFont(option.font), theme.ink("text", selected=chosen), row.title
         match row:
             case FolderRow():
                 font.setWeight(QFont.Weight.DemiBold)
                 title = f"{_arrow(row.folded)}  {row.title}"
-                box = self._paint_note(painter, box, self._note(row))
+                box = self._paint_note(painter, box, self._note(row), chosen)
             case SpanRow():
                 font = theme.font(theme.sizes.small)
                 ink = theme.color("muted")
             case BranchesRow():
                 font = theme.font(theme.sizes.small)
-                ink = theme.color("muted")
+                ink = theme.ink("muted", selected=chosen)
                 title = f"{_arrow(row.folded)}  {row.title}"
             case ConversationRow():
-                box = self._paint_trailing(painter, box, row)
+                box = self._paint_trailing(painter, box, row, chosen)
                 if row.branch_of is not None:
-                    box = self._paint_fork(painter, box)
+                    box = self._paint_fork(painter, box, chosen)
         painter.setFont(font)
         painter.setPen(ink)
         elide = (
@@ -83,7 +84,7 @@ class SidebarDelegate(QStyledItemDelegate):
         if option.state & QStyle.StateFlag.State_Selected:
             painter.fillRect(option.rect, self.theme.color("selection"))
         elif option.state & QStyle.StateFlag.State_MouseOver and not isinstance(row, SpanRow):
-            painter.fillRect(option.rect, self.theme.color("border"))
+            painter.fillRect(option.rect, self.theme.color("user"))
 
     def _left(self, row: SidebarRow) -> int:
         theme = self.theme
@@ -99,14 +100,16 @@ class SidebarDelegate(QStyledItemDelegate):
             case _:
                 return theme.space_24
 
-    def _paint_trailing(self, painter: QPainter, box: QRect, row: ConversationRow) -> QRect:
+    def _paint_trailing(
+        self, painter: QPainter, box: QRect, row: ConversationRow, chosen: bool
+    ) -> QRect:
         """The mark; where there is none, a word or the time of an inner one."""
         if not row.mark:
-            return self._paint_note(painter, box, self._note(row))
-        painter.setPen(self.theme.color(_INKS.get(row.mark, "muted")))
+            return self._paint_note(painter, box, self._note(row), chosen)
+        painter.setPen(self.theme.ink(_INKS.get(row.mark, "muted"), selected=chosen))
         trailing = Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignTrailing
         painter.drawText(box, trailing, MARKS[row.mark])
-        return box.adjusted(0, 0, -self.theme.space_16, 0)
+        return _inset(painter, box, 0, self.theme.space_16)
 
     def _note(self, row: FolderRow | ConversationRow) -> str:
         if row.archived:
@@ -115,30 +118,39 @@ class SidebarDelegate(QStyledItemDelegate):
             return _short_moment(row.moment)
         return ""
 
-    def _paint_note(self, painter: QPainter, box: QRect, words: str) -> QRect:
+    def _paint_note(self, painter: QPainter, box: QRect, words: str, chosen: bool) -> QRect:
         if not words:
             return box
         painter.setFont(self.theme.font(self.theme.sizes.small))
-        painter.setPen(self.theme.color("muted"))
+        painter.setPen(self.theme.ink("muted", selected=chosen))
         trailing = Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignTrailing
         painter.drawText(box, trailing, words)
         wide = painter.fontMetrics().horizontalAdvance(words)
-        return box.adjusted(0, 0, -wide - self.theme.space_8, 0)
+        return _inset(painter, box, 0, wide + self.theme.space_8)
 
-    def _paint_fork(self, painter: QPainter, box: QRect) -> QRect:
+    def _paint_fork(self, painter: QPainter, box: QRect, chosen: bool) -> QRect:
         """A line that parts in two: drawn, because few fonts have one."""
         theme = self.theme
         size = theme.px(theme.space_12)
         left, top = box.left(), box.center().y() - size // 2
+        if painter.layoutDirection() == Qt.LayoutDirection.RightToLeft:
+            left = box.right() - size
         painter.save()
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        painter.setPen(QPen(theme.color("muted"), 1.4))
+        painter.setPen(QPen(theme.ink("muted", selected=chosen), 1.4))
         stem = QPointF(left + size * 0.2, top)
         knee = QPointF(left + size * 0.2, top + size * 0.55)
         painter.drawLine(stem, QPointF(left + size * 0.2, top + size))
         painter.drawLine(knee, QPointF(left + size * 0.75, top + size * 0.2))
         painter.restore()
-        return box.adjusted(size + theme.space_4, 0, 0, 0)
+        return _inset(painter, box, size + theme.space_4, 0)
+
+
+def _inset(painter: QPainter, box: QRect, leading: int, trailing: int) -> QRect:
+    """The box without so much at its ends, in the direction of reading."""
+    if painter.layoutDirection() == Qt.LayoutDirection.RightToLeft:
+        leading, trailing = trailing, leading
+    return box.adjusted(leading, 0, -trailing, 0)
 
 
 def _arrow(folded: bool) -> str:

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from desktop.ui.marks import Mark, mark_of
+from desktop.ui.visible import in_order, visible
 
 if TYPE_CHECKING:
     from desktop.core.records import CatalogueView, Tab, Workspace
@@ -164,8 +165,8 @@ class _Listing:
         return FolderRow(
             f"w{workspace.id}",
             workspace.id,
-            workspace.display_name,
-            workspace.directory,
+            visible(workspace.display_name),
+            visible(workspace.directory),
             workspace.id in self._look.folded and not self._wanted,
             workspace.project_id,
             self._projects.get(workspace.project_id, "") if shared else "",
@@ -246,18 +247,18 @@ class _Listing:
         parent = self._tabs.get(tab.forked_from) if tab.forked_from else None
         branch_of = None
         if tab.forked_from is not None:
-            branch_of = (parent.title if parent else "") or self._phrases.untitled
+            branch_of = in_order(parent.title if parent else "") or self._phrases.untitled
         above = self._tabs.get(tab.parent_tab_id) if tab.parent_tab_id else None
         return ConversationRow(
             tab.id,
             tab.id,
-            tab.title or self._phrases.untitled,
+            in_order(tab.title) or self._phrases.untitled,
             moment_of(tab),
             mark_of(self._statuses.get(tab.id), unseen=tab.id in self._unseen),
             tab.is_open,
             branch_of,
             inner,
             tab.archived_at is not None,
-            (above.title or self._phrases.untitled) if above else None,
+            (in_order(above.title) or self._phrases.untitled) if above else None,
             level,
         )

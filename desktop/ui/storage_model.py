@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from PySide6.QtCore import QAbstractTableModel, QModelIndex, QObject, QPersistentModelIndex, Qt
 
-from desktop.ui.visible import apart
+from desktop.ui.visible import apart, in_order
 from desktop.ui.words import size, tokens
 
 if TYPE_CHECKING:
@@ -75,7 +75,7 @@ class StorageModel(QAbstractTableModel):
                 return size(tab.row_bytes + tab.blob_bytes)
 
     def _title(self, tab: TabStorage) -> str:
-        return " ".join(tab.title.split()) or self.tr("(no title)")
+        return in_order(" ".join(tab.title.split())) or self.tr("(no title)")
 
     def _spoken(self, tab: TabStorage) -> str:
         return self.tr("{title}, {size}, {entries} entries").format(

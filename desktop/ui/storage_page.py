@@ -121,6 +121,11 @@ class StoragePage(QWidget):
         self._answer = self._label("storageAnswer", "", column=column)
         return box
 
+    def lead_on_from(self, last: QWidget) -> None:
+        """Tab goes from the last field that was put into `form` to what stands below it."""
+        QWidget.setTabOrder(last, self._free)
+        QWidget.setTabOrder(self._free, self._table)
+
     def _spot(self) -> QVBoxLayout:
         spot = QVBoxLayout()
         self._column.addLayout(spot)

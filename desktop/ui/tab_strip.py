@@ -9,6 +9,7 @@ from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QTabBar, QToolButton, QWidget
 
 from desktop.ui.marks import MARK_WORDS, MARKS, mark_of
+from desktop.ui.visible import in_order
 
 if TYPE_CHECKING:
     from desktop.core.records import Tab
@@ -59,7 +60,7 @@ class TabStrip(QTabBar):
                 self.removeTab(at)
         present = set(self.tab_ids())
         for place, tab in enumerate(tabs):
-            self._titles[tab.id] = tab.title or self.tr("New conversation")
+            self._titles[tab.id] = in_order(tab.title) or self.tr("New conversation")
             if tab.id not in present:
                 self.blockSignals(True)
                 # Where it belongs: one that comes back stands where it stood.
@@ -74,7 +75,7 @@ class TabStrip(QTabBar):
         if new.id in self.tab_ids():
             self.removeTab(self.tab_ids().index(new.id))
         at = self.tab_ids().index(old)
-        self._titles[new.id] = new.title or self.tr("New conversation")
+        self._titles[new.id] = in_order(new.title) or self.tr("New conversation")
         self.setTabData(at, new.id)
         self.setTabButton(at, QTabBar.ButtonPosition.RightSide, self._close_button(new.id))
         self._label(new.id)

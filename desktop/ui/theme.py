@@ -172,6 +172,11 @@ class Theme:
         """A colour token by its name, for a painter; raises AttributeError for no token."""
         return QColor(getattr(self.colours, name))
 
+    def ink(self, name: str, *, selected: bool) -> QColor:
+        """The colour of words in a row of a list: on the ground of what is chosen always the one
+        that is made for it."""
+        return self.color("on_selection" if selected else name)
+
     def px(self, size: float) -> int:
         """A type size, or a length that goes with type, scaled; at least one pixel."""
         return max(1, round(size * self.scale))
@@ -236,6 +241,8 @@ def dress(app: QApplication, theme: Theme, more: str = "") -> None:
     With high contrast the palette stays the system's own.
     """
     app.setFont(theme.font())
+    # What of menus and lists moves is the platform's to say, unless the person wants none of it.
+    app.setEffectEnabled(Qt.UIEffect.UI_General, not theme.motion.reduced)
     if not theme.high_contrast:
         app.setPalette(palette_of(theme))
     # Once for all: a second sheet on the window would polish every widget again.
@@ -281,7 +288,8 @@ def palette_of(theme: Theme) -> QPalette:
 
 def style_sheet(theme: Theme) -> str:
     """What a palette can't say: buttons, tones, surfaces, the focus ring, slim scroll bars."""
-    return "\n".join((_text_rules(theme), _surface_rules(theme), _control_rules(theme)))
+    still = "* { widget-animation-duration: 0; }" if theme.motion.reduced else ""
+    return "\n".join((_text_rules(theme), _surface_rules(theme), _control_rules(theme), still))
 
 
 def _text_rules(theme: Theme) -> str:
@@ -328,6 +336,8 @@ QFrame[surface="card"] {{ background: {colours.surface};
 def _control_rules(theme: Theme) -> str:
     colours, measures = theme.colours, theme.measures
     line, ring = measures.hairline, measures.focus_ring
+    # Words are all of one colour there.
+    unable = "dashed" if theme.high_contrast else "solid"
     pad = f"{theme.space_4}px {theme.space_12}px"
     tight = f"{theme.space_4 - (ring - line)}px {theme.space_12 - (ring - line)}px"
     return f"""
@@ -336,17 +346,17 @@ QPushButton {{ background: {colours.raised}; color: {colours.text};
   padding: {pad}; min-height: {measures.hit - 2 * (theme.space_4 + line)}px; }}
 QPushButton:hover {{ background: {colours.surface}; }}
 QPushButton:pressed {{ background: {colours.border}; }}
-QPushButton:disabled {{ color: {colours.muted}; }}
+QPushButton:disabled {{ color: {colours.muted}; border-style: {unable}; }}
 QPushButton:focus {{ border: {ring}px solid {colours.accent}; padding: {tight}; }}
 QPushButton[primary="true"] {{ background: {colours.accent}; color: {colours.on_accent};
   border-color: {colours.accent}; font-weight: 600; }}
 QPushButton[primary="true"]:disabled {{ background: {colours.raised}; color: {colours.muted};
   border-color: {colours.border}; }}
-QPushButton[primary="true"]:focus {{ border: {ring}px solid {colours.text}; }}
 QPushButton[danger="true"] {{ color: {colours.danger}; border-color: {colours.danger}; }}
 QPushButton[plain="true"] {{ background: transparent; border-color: transparent; }}
 QPushButton[plain="true"]:hover {{ background: {colours.raised}; }}
 QPushButton[plain="true"]:focus {{ border-color: {colours.accent}; }}
+QCheckBox, QRadioButton {{ padding: {theme.space_4}px; }}
 QScrollBar:vertical {{ background: transparent; width: {measures.scroll_bar}px; margin: 0; }}
 QScrollBar:horizontal {{ background: transparent; height: {measures.scroll_bar}px; margin: 0; }}
 QScrollBar::handle {{ background: {colours.border}; border-radius: {measures.scroll_bar // 2 - 1}px;

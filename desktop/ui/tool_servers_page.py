@@ -165,7 +165,7 @@ class ToolServersPage(QWidget):
     def _show(self) -> None:
         view = self._servers.view()
         self._show_problem(view)
-        self._path.setText(breakable(self.tr("Kept in {path}").format(path=visible(view.path))))
+        _show(self._path, self.tr("Kept in {path}").format(path=visible(view.path)))
         names = [one.entry.name for one in view.servers]
         for name in [one for one in self._cards if one not in names]:
             self._drop(name)
@@ -179,7 +179,7 @@ class ToolServersPage(QWidget):
         self._empty.setVisible(self._has_looked and not names and not view.problem)
 
     def _show_problem(self, view: ServersView) -> None:
-        self._wrong.setText(breakable(visible(view.problem)))
+        _show(self._wrong, visible(view.problem))
         self._problem.setVisible(bool(view.problem))
         self._add.setEnabled(not view.problem)
 
@@ -243,7 +243,7 @@ class ToolServersPage(QWidget):
     def _tell(self, text: str, *, danger: bool = False) -> None:
         self._answer.setProperty("danger", danger)
         self._answer.style().polish(self._answer)
-        self._answer.setText(breakable(visible(text)))
+        _show(self._answer, visible(text))
         self._answer.setVisible(bool(text))
 
     def _ask_new(self) -> None:
@@ -296,3 +296,9 @@ class ToolServersPage(QWidget):
 
     def _open_file(self) -> None:
         QDesktopServices.openUrl(QUrl.fromLocalFile(self._servers.view().path))
+
+
+def _show(label: QLabel, text: str) -> None:
+    """A long path breaks anywhere; a screen reader hears it whole."""
+    label.setText(breakable(text))
+    label.setAccessibleName(text)

@@ -1,12 +1,16 @@
 """Text shown so that it can't mislead: what is invisible or reorders is made visible.
 
-For commands, paths and diffs that a person judges before they run (SPEC U31, LOOK.md).
+`visible` is for commands, paths and diffs that a person judges before they run (SPEC U31,
+LOOK.md); `in_order` for titles and names, in which emoji and some scripts need what joins letters.
 """
 
 import unicodedata
 
 _NAMED = {"\u00a0": "NBSP", "\u00ad": "SHY", "\u200b": "ZWSP", "\ufeff": "BOM"}
 _KEPT = "\n\t"
+_REORDERING = frozenset(
+    "\u200e\u200f\u061c\u2028\u2029\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069"
+)
 
 
 def visible(text: str) -> str:
@@ -17,6 +21,11 @@ def visible(text: str) -> str:
 def apart(text: str) -> str:
     """The text as a unit of its own direction, wherever it is drawn: its end stays its end."""
     return f"\u2068{text}\u2069"
+
+
+def in_order(text: str) -> str:
+    """The text with what reorders it, and each control character, as ‹U+XXXX›."""
+    return "".join(_shown(one) if one in _REORDERING or one < " " else one for one in text)
 
 
 def hides_something(text: str) -> bool:

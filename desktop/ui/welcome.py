@@ -21,6 +21,7 @@ from PySide6.QtWidgets import (
 )
 
 from desktop.core.errors import NacreError
+from desktop.ui.flow import FlowLayout
 from desktop.ui.tasks import Tasks
 from desktop.ui.theme import Theme
 
@@ -39,6 +40,7 @@ class WelcomePage(QScrollArea):
     def __init__(self, theme: Theme, tasks: Tasks, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setObjectName("welcomePage")
+        self.setAccessibleName(self.tr("How to begin"))
         self.setWidgetResizable(True)
         self.setFrameShape(QFrame.Shape.NoFrame)
         self._tasks = tasks
@@ -220,21 +222,14 @@ class WelcomePage(QScrollArea):
         self._save.clicked.connect(lambda: self._enter_key("keyring"))
         self._session.clicked.connect(lambda: self._enter_key("session"))
         self._file.clicked.connect(lambda: self._enter_key("file"))
-        row = QHBoxLayout()
-        row.setSpacing(theme.space_8)
-        row.addWidget(self._key, 1)
-        row.addWidget(self._save)
-        row.addWidget(self._session)
+        column.addWidget(self._key)
+        row = FlowLayout(theme.space_8)
+        for button in (self._save, self._session, self._file, self._unlock):
+            row.addWidget(button)
         column.addLayout(row)
         self._key_error = self._error_label(card, column)
         self._keyring_note = self._error_label(card, column)
         self._keyring_note.setProperty("warning", True)
-        instead = QHBoxLayout()
-        instead.setSpacing(theme.space_8)
-        instead.addWidget(self._unlock)
-        instead.addWidget(self._file)
-        instead.addStretch(1)
-        column.addLayout(instead)
         return card
 
     def _server_card(self, theme: Theme, parent: QWidget) -> QFrame:

@@ -182,7 +182,8 @@ class Maker:
         if gone:
             pieces.append(muted_piece(self.theme, taken_back_line(), left=pad))
         pieces.append(Space(self.theme.space_12))
-        panel = Panel(0, len(pieces) - 1, fill="user")
+        line = "border" if self.theme.high_contrast else None
+        panel = Panel(0, len(pieces) - 1, fill="user", line=line)
         lane = lane_of(self.theme)
         return Box(pieces, [panel], above=lane.gap, below=self.theme.space_16, lane=lane)
 

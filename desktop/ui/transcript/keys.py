@@ -36,6 +36,14 @@ class Keys(QObject):
         super().__init__(parent)
         self.current = ""
 
+    def stand(self, page: Page) -> int | None:
+        """Where the row is that the keyboard is on: from now on the last one on the screen, where
+        it was on none. None where no row is seen."""
+        at = page.rows.place(self.current)
+        at = page.last_seen() if at is None else at
+        self.current = "" if at is None else page.rows.row(at).id
+        return at
+
     def press(self, page: Page, event: QKeyEvent) -> bool:
         """Whether the key means anything here."""
         form = _copied_by(event)
@@ -68,7 +76,7 @@ class Keys(QObject):
             return page.position.follow
         if key in _SIDEWAYS and self.current:
             return lambda: self._slide(page, _SIDEWAYS[key])
-        if key in _UNFOLDING and self.current:
+        if key in _UNFOLDING and self.stand(page) is not None:
             return lambda: page.toggle(self.current)
         return None
 

@@ -272,6 +272,13 @@ class Page:
             at += step
         return at if 0 <= at < count else None
 
+    def last_seen(self) -> int | None:
+        """Where the last row on the screen stands, of those that are seen."""
+        for placed in reversed(self.position.layout.placed):
+            if self.rows.takes_space(self.rows.row(placed.row)):
+                return placed.row
+        return None
+
     # Painting
 
     def paint(self, painter: QPainter, clip: QRectF, theme: Theme, *, ringed: str) -> None:

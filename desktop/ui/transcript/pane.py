@@ -166,7 +166,9 @@ class TranscriptPane(QWidget):
             await open_kept(file, self._reader)
 
     def _offer_link(self, address: str) -> None:
-        offer_link(self, address, QCursor.pos())
+        # At the mouse that pointed at it; without one where the person reads.
+        middle = self.view.mapToGlobal(self.view.rect().center())
+        offer_link(self, address, QCursor.pos() if self.view.underMouse() else middle)
 
     def _save_code(self, text: str, language: str) -> None:
         self._start(save_code(self, text, language), "save code")

@@ -151,7 +151,7 @@ def headline(call: Call) -> str:
     known = _VERBS.get(call.name)
     active = call.state in ("preparing", "waiting", "running")
     if known is None:
-        tool, server = _tool_and_server(call.name)
+        tool, server = map(visible, _tool_and_server(call.name))
         if server:
             return say("Using {0} of {1}" if active else "Used {0} of {1}").format(tool, server)
         return say("Using {0}" if active else "Used {0}").format(tool)
@@ -223,10 +223,14 @@ def short_time(milliseconds: int) -> str:
 def argument_lines(call: Call, *, without: frozenset[str] = frozenset()) -> list[tuple[str, str]]:
     """The arguments as labelled lines, in the order the model gave them."""
     return [
-        (name, value if isinstance(value, str) else json.dumps(value, ensure_ascii=False))
+        (visible(name), visible(value if isinstance(value, str) else _json(value)))
         for name, value in call.arguments.items()
         if name not in without
     ]
+
+
+def _json(value: Any) -> str:
+    return json.dumps(value, ensure_ascii=False)
 
 
 # Notices
@@ -300,7 +304,7 @@ def thinking_line(row: Row, context: Context) -> str:
 
 def attachment_line(attachment: Json) -> str:
     """`notes.txt, 12 KB`; `cat.png · 1600 × 900 · 240 KB` of what is shown."""
-    name = str(attachment.get("name") or say("Attachment"))
+    name = visible(str(attachment.get("name") or say("Attachment")))
     media = media_of(attachment)
     if media is not None:
         measures = f"{media.width} × {media.height}" if media.width else ""

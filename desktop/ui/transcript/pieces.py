@@ -19,6 +19,7 @@ from PySide6.QtGui import (
     QPainterPath,
     QPalette,
     QPen,
+    QTextBlock,
     QTextBlockFormat,
     QTextCharFormat,
     QTextCursor,
@@ -236,17 +237,18 @@ class TextPiece(Piece):
                 if isinstance(ground, str):
                     wide = self._document.textWidth() - left
                     painter.fillRect(QRectF(left, top, wide, bottom - top), theme.color(ground))
-                self._paint_quote(painter, style, top, bottom)
+                self._paint_quote(painter, block, top, bottom)
             block = after
 
-    def _paint_quote(
-        self, painter: QPainter, style: QTextBlockFormat, top: int, bottom: int
-    ) -> None:
-        depth = style.property(QUOTE_PROPERTY)
-        theme = self._paper.theme
+    def _paint_quote(self, painter: QPainter, block: QTextBlock, top: int, bottom: int) -> None:
+        """The lines of a quotation stand where its text begins."""
+        depth = block.blockFormat().property(QUOTE_PROPERTY)
+        theme, wide = self._paper.theme, self._paper.theme.measures.focus_ring
+        leftwards = block.textDirection() == Qt.LayoutDirection.RightToLeft
         for level in range(depth if isinstance(depth, int) else 0):
             left = level * self._document.indentWidth()
-            bar = QRectF(left, top, theme.measures.focus_ring, bottom - top)
+            left = self._document.textWidth() - wide - left if leftwards else left
+            bar = QRectF(left, top, wide, bottom - top)
             painter.fillRect(bar, theme.color("border"))
 
     def top_of(self, place: int) -> int:

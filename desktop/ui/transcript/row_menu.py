@@ -13,14 +13,17 @@ from desktop.ui.transcript.acts import Act, way_words
 from desktop.ui.transcript.copying import Form
 from desktop.ui.transcript.phrases import say
 
+Acts = tuple[tuple[str, Callable[[], object]], ...]
+
 
 @dataclass(frozen=True, slots=True)
 class RowMenu:
     """What a menu offers.
 
     `acts` and `ways` are those of the row, none where there is no row; `code` is what can be done
-    with the block of code under the mouse. `is_written` says whether the row is shown as it was
-    written, None where it always is.
+    with the block of code under the mouse, `codes` all blocks where a key asked; `parts` is what
+    else of the row could be clicked. `is_written` says whether the row is shown as it
+    was written, None where it always is.
     """
 
     acts: tuple[Act, ...]
@@ -31,8 +34,11 @@ class RowMenu:
     go: Callable[[Way], object]
     copy_marked: Callable[[Form], object]
     copy_part: Callable[[], object] | None
+    copy_plain: Callable[[], object] | None
     select_all: Callable[[], object]
-    code: tuple[tuple[str, Callable[[], object]], ...] = ()
+    code: Acts = ()
+    codes: tuple[tuple[str, Acts], ...] = ()
+    parts: Acts = ()
     is_bookmarked: bool = False
     is_written: bool | None = None
     toggle_written: Callable[[], object] | None = None
@@ -53,10 +59,13 @@ class RowMenu:
             menu.addAction(say("Copy this part"), self.copy_part)
         if "subagent" in self.acts:
             menu.addAction(say("Open its conversation"), lambda: self.act("subagent"))
+        if self.copy_plain is not None:
+            menu.addAction(say("Copy as plain text"), self.copy_plain)
         if self.acts and not self.is_prompt:
             menu.addAction(say("Copy the answer"), lambda: self.act("copy"))
         for words, act in self.code:
             menu.addAction(words, act)
+        self._add_parts(menu)
         if self.ways:
             menu.addSeparator()
         for way in self.ways:
@@ -83,3 +92,18 @@ class RowMenu:
             shown.setChecked(self.is_written)
         menu.addAction(say("Select all"), self.select_all)
         return menu
+
+    def _add_parts(self, menu: QMenu) -> None:
+        if self.codes or self.parts:
+            menu.addSeparator()
+        for words, acts in self.codes:
+            inner = menu.addMenu(_plain(words))
+            for word, act in acts:
+                inner.addAction(word, act)
+        for words, act in self.parts:
+            menu.addAction(_plain(words), act)
+
+
+def _plain(text: str) -> str:
+    """Text of a menu where & and tabs mean nothing."""
+    return text.replace("&", "&&").replace("\t", " ")

@@ -22,6 +22,7 @@ from PySide6.QtCore import (
 )
 from PySide6.QtGui import (
     QContextMenuEvent,
+    QFocusEvent,
     QHelpEvent,
     QKeyEvent,
     QMouseEvent,
@@ -86,6 +87,7 @@ class TranscriptView(BareList):
         super().__init__(parent)
         self.setObjectName("transcript")
         self.setAccessibleName(self.tr("Conversation"))
+        self.setProperty("rings", True)
         self._base_theme = theme
         self._zoom = 1.0
         self._theme = theme
@@ -365,13 +367,17 @@ class TranscriptView(BareList):
         self._keys.current = id_
 
     def _show_ring(self, at: int) -> None:
-        """The ring is on this row, which is kept on the screen and is the current one for Qt."""
-        if self._page is None:
-            return
-        index = self._page.rows.index(at)
-        self.selectionModel().setCurrentIndex(index, QItemSelectionModel.SelectionFlag.NoUpdate)
-        self.scrollTo(index)
-        self._overlay.lay_out(self._page, self._ringed())
+        """The ring is on this row, which is kept on the screen."""
+        if self._page is not None:
+            self._stand_on(self._page, at)
+            self.scrollTo(self._page.rows.index(at))
+
+    def _stand_on(self, page: Page, at: int | None) -> None:
+        """The keyboard is on this row, which is the current one for Qt: a screen reader says it."""
+        if at is not None:
+            index = page.rows.index(at)
+            self.selectionModel().setCurrentIndex(index, QItemSelectionModel.SelectionFlag.NoUpdate)
+        self._overlay.lay_out(page, self._ringed())
         self.viewport().update()
 
     def _show_to_end(self) -> None:
@@ -395,6 +401,8 @@ class TranscriptView(BareList):
         painter = QPainter(self.viewport())
         try:
             painter.setRenderHint(QPainter.RenderHint.TextAntialiasing)
+            # Lines that name acts and marks begin at the left; texts have their own direction.
+            painter.setLayoutDirection(Qt.LayoutDirection.LeftToRight)
             painter.fillRect(event.rect(), self._theme.color("bg"))
             if self._page is not None:
                 ringed = self._ringed()
@@ -446,6 +454,16 @@ class TranscriptView(BareList):
             self._clock.mark()
 
     # Keys, wheel and fingers
+
+    def focusInEvent(self, event: QFocusEvent) -> None:
+        """Who comes by the keyboard is on a row from the start: the last one on the screen."""
+        super().focusInEvent(event)
+        if event.reason() != Qt.FocusReason.MouseFocusReason and self._page is not None:
+            self._stand_on(self._page, self._keys.stand(self._page))
+
+    def focusOutEvent(self, event: QFocusEvent) -> None:
+        super().focusOutEvent(event)
+        self._overlay.lay_out(self._page, self._ringed())
 
     def wheelEvent(self, event: QWheelEvent) -> None:
         if event.modifiers() & Qt.KeyboardModifier.ControlModifier:
@@ -503,13 +521,15 @@ class TranscriptView(BareList):
         if page is None:
             return
         place = event.pos()
-        at = self.indexAt(place).row()
-        current = self._keys.current
-        if event.reason() == QContextMenuEvent.Reason.Keyboard and current:
-            found = page.rows.place(current)
-            at = -1 if found is None else found
-            place = self.visualRect(page.rows.index(at)).topLeft()
-        menu = self._deeds.menu(page, at, QPointF(place), self)
+        if event.reason() == QContextMenuEvent.Reason.Keyboard:
+            at = self._keys.stand(page)
+            self._stand_on(page, at)
+            menu = self._deeds.menu(page, at, None, self)
+            place = place if at is None else self.visualRect(page.rows.index(at)).topLeft()
+        else:
+            placed = page.placed_at(place.y())
+            at = placed.row if placed is not None else None
+            menu = self._deeds.menu(page, at, QPointF(place), self)
         menu.popup(self.viewport().mapToGlobal(place))
 
     def _switch(self, point: Point, step: int) -> None:
@@ -521,7 +541,8 @@ class TranscriptView(BareList):
     def visualRect(self, index: Index) -> QRect:
         frame = self._frame()
         for one in self.layout_now.placed:
-            if one.row == index.row():
+            # A row that is not seen is none for a screen reader, though it may keep room.
+            if one.row == index.row() and not self.isIndexHidden(index):
                 return QRect(frame.left, one.y, frame.width, one.height)
         return QRect()
 

@@ -1,27 +1,17 @@
 """The tokens keep their promises (LOOK.md "Colours")."""
 
 from dataclasses import fields
+from pathlib import Path
 
 import pytest
+from PySide6.QtCore import Qt
 from PySide6.QtGui import QColor, QPalette
-from PySide6.QtWidgets import QApplication
+from PySide6.QtWidgets import QApplication, QProgressBar, QStyle
 
-from desktop.ui.theme import DARK, LIGHT, Colours, palette_of, style_sheet, theme_for
+from desktop.ui.theme import DARK, LIGHT, Colours, Theme, dress, palette_of, style_sheet, theme_for
+from tests.ui.contrast import contrast
 
 SURFACES = ("bg", "surface", "raised", "user", "code", "added", "removed")
-
-
-def luminance(colour: str) -> float:
-    channels = [
-        c / 12.92 if c <= 0.03928 else ((c + 0.055) / 1.055) ** 2.4
-        for c in (QColor(colour).redF(), QColor(colour).greenF(), QColor(colour).blueF())
-    ]
-    return 0.2126 * channels[0] + 0.7152 * channels[1] + 0.0722 * channels[2]
-
-
-def contrast(one: str, other: str) -> float:
-    light, dark = sorted((luminance(one), luminance(other)), reverse=True)
-    return (light + 0.05) / (dark + 0.05)
 
 
 @pytest.mark.parametrize("colours", [LIGHT, DARK], ids=["light", "dark"])
@@ -38,6 +28,49 @@ def test_text_can_be_read_on_every_surface(colours: Colours) -> None:
                 token,
                 surface,
             )
+
+
+@pytest.mark.parametrize("colours", [LIGHT, DARK], ids=["light", "dark"])
+def test_u38_a_ring_and_what_is_chosen_can_be_told_from_every_ground(colours: Colours) -> None:
+    """WCAG 1.4.11 for the ring; words on what is chosen are never of another colour."""
+    for ground in (*SURFACES, "border", "selection"):
+        assert contrast(colours.accent, getattr(colours, ground)) >= 3, ground
+    assert contrast(colours.on_accent, colours.accent) >= 3
+    assert contrast(colours.warning, colours.surface) >= 3
+    assert contrast(colours.success, colours.added) >= 4.4
+    assert contrast(colours.danger, colours.removed) >= 4.4
+    theme = Theme("light", colours)
+    for token in ("text", "muted", "accent", "warning", "danger"):
+        assert theme.ink(token, selected=True) == theme.color("on_selection")
+        assert theme.ink(token, selected=False) == theme.color(token)
+
+
+def test_u38_with_reduced_motion_nothing_moves(qapp: QApplication) -> None:
+    font, palette, sheet = qapp.font(), qapp.palette(), qapp.styleSheet()
+    effects = Qt.UIEffect.UI_General
+    was = qapp.isEffectEnabled(effects)
+    try:
+        dress(qapp, theme_for("light", palette, reduced_motion=False))
+        assert qapp.isEffectEnabled(effects)
+        dress(qapp, theme_for("light", palette, reduced_motion=True))
+        assert not qapp.isEffectEnabled(effects)
+        bar = QProgressBar()
+        bar.ensurePolished()
+        duration = QStyle.StyleHint.SH_Widget_Animation_Duration
+        assert bar.style().styleHint(duration, None, bar) == 0
+    finally:
+        qapp.setEffectEnabled(effects, was)
+        qapp.setFont(font)
+        qapp.setPalette(palette)
+        qapp.setStyleSheet(sheet)
+
+
+def test_u38_what_animates_asks_whether_it_may() -> None:
+    """Nothing does today; what comes looks at `theme.motion`."""
+    moving = ("QPropertyAnimation", "QVariantAnimation", "QTimeLine", "QMovie", "setAnimated")
+    for path in Path("desktop/ui").rglob("*.py"):
+        source = path.read_text("utf-8")
+        assert "motion." in source or not any(one in source for one in moving), path
 
 
 def test_high_contrast_follows_the_system_s_palette(qapp: QApplication) -> None:

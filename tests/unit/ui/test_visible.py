@@ -2,7 +2,7 @@
 
 import pytest
 
-from desktop.ui.visible import hides_something, visible
+from desktop.ui.visible import hides_something, in_order, visible
 
 
 @pytest.mark.parametrize(
@@ -22,3 +22,16 @@ from desktop.ui.visible import hides_something, visible
 def test_u31_invisible_characters_are_shown(text: str, shown: str) -> None:
     assert visible(text) == shown
     assert hides_something(text) == (text != shown)
+
+
+@pytest.mark.parametrize(
+    ("title", "shown"),
+    [
+        ("invoice \u202egnp.exe", "invoice ‹U+202E›gnp.exe"),
+        ("bell\x07 line \u2028", "bell‹U+0007› line ‹U+2028›"),
+        ("می\u200cخواهم 👩\u200d👧 ❤\ufe0f", "می\u200cخواهم 👩\u200d👧 ❤\ufe0f"),
+        ("שלום \u2067x\u2069", "שלום ‹U+2067›x‹U+2069›"),
+    ],
+)
+def test_u31_a_title_is_in_its_order_and_keeps_what_joins_letters(title: str, shown: str) -> None:
+    assert in_order(title) == shown

@@ -1,0 +1,172 @@
+"""The whole window for people who hear it, and for those who have no mouse (SPEC U38).
+
+One window goes through its main states; in each the accessible tree is walked and Tab goes around.
+"""
+
+from pathlib import Path
+
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtGui import QAccessible
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import (
+    QApplication,
+    QDialog,
+    QLineEdit,
+    QListWidget,
+    QMenu,
+    QPushButton,
+    QWidget,
+)
+
+from desktop.credentials import api_key
+from desktop.ui.permission_bar import PermissionBar
+from tests.e2e.nacre import Home
+from tests.fakes.messages_api import MessagesServer, reply, text, thinking, tool_use
+from tests.ui.conftest import Enter
+from tests.ui.everyone import Node, misheard, nodes, tree, untabbed
+from tests.ui.program import Person
+
+pytestmark = pytest.mark.timeout(300)
+
+CODE = "Layer on layer.\n\n```python\nprint(1)\n```\n\n[a link](https://example.org)"
+LONG = "n" * 200
+
+
+@pytest.fixture
+def home(tmp_path: Path) -> Home:
+    return Home(tmp_path)
+
+
+class Looker:
+    """Looks at each state that the person brings the window into."""
+
+    def __init__(self, person: Person) -> None:
+        self.person = person
+        self.wrong: list[str] = []
+
+    def look(self, state: str, part: QWidget, first: QWidget) -> None:
+        found = [*misheard(part), *untabbed(part, first, self.person.now)]
+        self.wrong += [f"{state}: {one}" for one in dict.fromkeys(found)]
+
+    def look_at_dialog(self, state: str, name: str) -> None:
+        """Once it has found what it looks for at first: its parts don't move any more."""
+        self.person.wait(lambda: "…" not in {one[-1:] for one in self.person.labels().split("\n")})
+        dialog = self.person.part(QDialog, name)
+        self.look(state, dialog, first_stop(dialog))
+
+
+def first_stop(dialog: QWidget) -> QWidget:
+    return dialog.focusWidget() or dialog.nextInFocusChain()
+
+
+def rows_of(window: QWidget, name: str) -> list[Node]:
+    lists = (one for one in nodes(tree(window)) if one.role == QAccessible.Role.List)
+    (found,) = (one for one in lists if one.name == name)
+    return list(found.children)
+
+
+def test_u38_every_control_has_a_name_and_is_reached_with_the_keyboard_in_every_state(
+    home: Home, enter: Enter, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    call = tool_use("write_file", {"path": LONG, "content": "x"})
+    script = [reply(thinking("A thought."), text(CODE), call), reply("Done.")]
+    with MessagesServer(script) as server:
+        monkeypatch.setattr(api_key, "PROVIDER_URL", server.base_url)
+        person = enter()
+        person.wait(lambda: person.shows("welcomePage"))
+        person.now(person.window.activateWindow)
+        eye = Looker(person)
+        window = person.window
+        eye.look("welcome", window, person.part(QLineEdit, "keyField"))
+        person.type_into("keyField", "right-key-0123456789")
+        person.click("sessionKey")
+        person.wait(lambda: person.shows("newPage"))
+        eye.look("new", window, person.composer)
+        least = window.minimumSizeHint().width()
+        tab_id = person.begin(f"How? {LONG}")
+        person.wait(lambda: person.shows("permissionBar"))
+        person.wait(lambda: not person.part(PermissionBar, "permissionBar").guarded)
+        person.write(f"And then? {LONG}")
+        person.press(Qt.Key.Key_Return)
+        person.wait(lambda: person.shows("queueBar"))
+        person.do("find")
+        eye.look("asking, waiting, finding", window, person.composer)
+        assert window.minimumSizeHint().width() <= least, "a long name widens the window"
+        person.click("allowOnce")
+        person.wait(lambda: person.idle() and person.reads("Done."))
+        rows = rows_of(window, "Conversation")
+        speakers = [row.name.partition(":")[0] for row in rows]
+        assert speakers == ["You", "Thinking", "Answer", "Tool", "You", "Answer"]
+        assert {row.role for row in rows} == {QAccessible.Role.ListItem}
+        eye.look("answered", window, person.composer)
+        assert regions_by_f6(person) == ["composer", "searchField", "transcript"]
+        assert_the_search_gives_the_keyboard_back(person)
+        assert_shift_f10_opens_the_menu_of_the_row(person)
+        look_at_dialogs(eye)
+        for page in ("archived", "bin"):
+            person.do(page)
+            person.wait(lambda page=page: person.shows(f"{page}Page"))
+            eye.look(page, window, person.part(QPushButton, "closePutAway"))
+        person.go_to(tab_id)
+        person.do("trash")
+        person.wait(lambda: not person.tab_ids())
+        person.do("bin")
+        person.wait(lambda: person.shows("putAwayList"))
+        eye.look("a filled bin", window, person.part(QPushButton, "closePutAway"))
+        assert person.leave() == 0
+    assert not eye.wrong, "\n".join(eye.wrong)
+
+
+def regions_by_f6(person: Person) -> list[str]:
+    """Where F6 leads from the message field, until it is there again."""
+    person.now(person.composer.setFocus)
+    names: list[str] = []
+    while (name := focused().objectName()) not in names:
+        names.append(name)
+        person.now(lambda: QTest.keyClick(focused(), Qt.Key.Key_F6))
+    return names
+
+
+def assert_the_search_gives_the_keyboard_back(person: Person) -> None:
+    person.do("find")
+    assert focused().objectName() == "findField"
+    person.press(Qt.Key.Key_Escape, focused())
+    assert focused().objectName() == "transcript"
+
+
+def assert_shift_f10_opens_the_menu_of_the_row(person: Person) -> None:
+    shift = Qt.KeyboardModifier.ShiftModifier
+    person.now(lambda: QTest.keyClick(focused(), Qt.Key.Key_F10, shift))
+    person.wait(lambda: person.shows("rowMenu"))
+    menu = person.part(QMenu, "rowMenu")
+    assert "Copy the answer" in [one.text() for one in menu.actions()]
+    person.now(menu.close)
+    person.wait(lambda: not person.shows("rowMenu"))
+
+
+def focused() -> QWidget:
+    part = QApplication.focusWidget()
+    assert part is not None
+    return part
+
+
+def look_at_dialogs(eye: Looker) -> None:
+    person = eye.person
+    person.do("settings")
+    person.wait(lambda: person.shows("settingsDialog"))
+    sections = person.part(QWidget, "settingsDialog").findChild(QListWidget)
+    assert sections is not None
+    for at in range(sections.count()):
+        person.now(lambda at=at: sections.setCurrentRow(at))
+        eye.look_at_dialog(f"settings, {sections.item(at).text()}", "settingsDialog")
+    person.now(lambda: sections.setCurrentRow(1))
+    person.click("addToolServer")
+    person.wait(lambda: person.shows("serverForm"))
+    eye.look_at_dialog("server form", "serverForm")
+    person.close_dialog("serverForm")
+    person.close_dialog("settingsDialog")
+    person.do("usage")
+    person.wait(lambda: person.shows("usageBox"))
+    eye.look_at_dialog("usage", "usageBox")
+    person.close_dialog("usageBox")
