@@ -57,6 +57,7 @@ class Desk(QObject):
         self._tasks = tasks
         self._window = window
         self._tabs: tuple[Tab, ...] = ()
+        self._revision = 0
         self._closed: list[str] = []
         self._unsent: dict[int, str] = {}
         self._archived_open: set[str] = set()
@@ -119,7 +120,10 @@ class Desk(QObject):
         return sorted(living, key=lambda tab: tab.last_message_at or 0, reverse=True)
 
     def show(self, view: CatalogueView) -> None:
-        """The catalogue as it is now."""
+        """The catalogue as it is now; a read that was overtaken shows nothing."""
+        if view.revision < self._revision:
+            return
+        self._revision = view.revision
         self._tabs = view.tabs
         self._archived_open &= {tab.id for tab in view.tabs if tab.archived_at is not None}
         self.loaded.emit(view)

@@ -210,6 +210,7 @@ def test_u38_the_menu_of_a_row_has_every_act_and_comes_by_key(home: Home, enter:
                 "Copy",
                 "Copy as Markdown",
                 "Copy this part",
+                "Copy as plain text",
                 "Copy the answer",
                 "Regenerate the answer",
                 "Fork from here",
@@ -259,7 +260,7 @@ def test_s03_after_a_kill_the_text_is_offered_never_sent_and_an_edit_takes_its_p
         person.wait(lambda: person.reads("Yes.") and person.idle())
         assert not person.composer.toPlainText()
         assert [one for one in person.transcript() if one.startswith(("You", "Answer"))] == [
-            "You: Is it so",
+            "You: Taken back: the model is not shown this any more. Is it so",
             "You: Is it so?",
             "Answer: Yes.",
         ]

@@ -52,8 +52,8 @@ def begins(task: str) -> Block:
 
 
 def listed(person: Person) -> list[ConversationRow]:
-    rows = person.part(ConversationList, "conversationList").rows
-    found = [rows.row(at) for at in range(rows.rowCount())]
+    lists = [one.rows for one in person.parts(ConversationList, "conversationList")]
+    found = [rows.row(at) for rows in lists for at in range(rows.rowCount())]
     return [row for row in found if isinstance(row, ConversationRow)]
 
 
@@ -97,8 +97,12 @@ def test_u28_a_subagents_question_is_told_above_and_answered_in_its_own_conversa
         person.wait(lambda: person.reads("All done.") and person.idle())
         assert not person.shows("askingBar")
         rows = person.part(ConversationList, "conversationList").rows
-        folded = [rows.row(at) for at in range(rows.rowCount())]
-        assert [one.title for one in folded if isinstance(one, BranchesRow)] == ["2 subagents"]
+
+        def folded() -> list[str]:
+            found = [rows.row(at) for at in range(rows.rowCount())]
+            return [one.title for one in found if isinstance(one, BranchesRow)]
+
+        person.wait(lambda: folded() == ["2 subagents"])
         person.do("usage")
         person.wait(lambda: "Requests of subagents: 3" in person.labels())
         person.close_dialog("usageBox")

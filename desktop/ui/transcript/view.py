@@ -44,13 +44,13 @@ from desktop.ui.transcript.box import Box
 from desktop.ui.transcript.boxes import NO_PICTURES, Fold, Maker
 from desktop.ui.transcript.clips import Clips
 from desktop.ui.transcript.clock import FrameClock
-from desktop.ui.transcript.copying import Form
+from desktop.ui.transcript.copying import Form, marked_at_hand
 from desktop.ui.transcript.deeds import Deeds
 from desktop.ui.transcript.finds import Finds
 from desktop.ui.transcript.frame import Frame, frame_of
 from desktop.ui.transcript.keys import Keys
 from desktop.ui.transcript.model import TranscriptModel
-from desktop.ui.transcript.overlay import Overlay, overlay_style
+from desktop.ui.transcript.overlay import Overlay, Wish, overlay_style
 from desktop.ui.transcript.page import Listener, Page
 from desktop.ui.transcript.parting import point_near, read_seq, state_at, wish_near
 from desktop.ui.transcript.pictures import Gallery
@@ -104,7 +104,7 @@ class TranscriptView(BareList):
         self._pointer = Pointer(self.viewport(), theme.motion.frame)
         self._overlay = Overlay(self.viewport())
         self._deeds = Deeds(self.viewport())
-        self._clips = Clips(lambda: self._page, self)
+        self._clips = Clips(self.viewport())
         self._to_end = ToEnd(self.viewport())
         self._connect()
         self._take_theme()
@@ -112,21 +112,21 @@ class TranscriptView(BareList):
     def _connect(self) -> None:
         self._clock.tick.connect(self._refresh)
         self._bar.dragged.connect(self._clock.mark)
-        self._bar.stepped.connect(lambda *steps: self._page and self._page.step(*steps))
+        self._bar.stepped.connect(self._step)
         self._to_end.clicked.connect(self.follow)
         keys, pointer = self._keys, self._pointer
-        deeds, clips = self._deeds, self._clips
+        deeds = self._deeds
         keys.ringed.connect(self._show_ring)
         keys.repaint.connect(self.viewport().update)
-        pointer.clicked.connect(lambda at: self._page and deeds.click(self._page, at))
+        pointer.clicked.connect(self._click)
         pointer.hovered.connect(self.link_hovered)
-        pointer.dragged.connect(clips.pull_away)
-        clips.wanted.connect(self.copy_wanted)
+        pointer.dragged.connect(self._pull_away)
+        self._clips.wanted.connect(self.copy_wanted)
         for copied in (keys.copied, deeds.copied):
-            copied.connect(clips.copy)
+            copied.connect(self._copy)
         for marked in (keys.marked, pointer.marked, deeds.marked):
-            marked.connect(clips.offer)
-        self._overlay.wished.connect(lambda wish: deeds.wish(self._page, wish))
+            marked.connect(self._offer)
+        self._overlay.wished.connect(self._wish)
         self._overlay.branch_wanted.connect(self._switch)
         deeds.ringed.connect(self._ring)
         for mine in ("wished", "way_wanted", "link_activated", "code_wanted", "open_requested"):
@@ -310,21 +310,46 @@ class TranscriptView(BareList):
 
     def copy(self) -> None:
         """The marked text, as it is seen, to the clipboard."""
-        self._clips.copy("plain")
+        self._copy("plain")
 
     def copy_markdown(self) -> None:
         """The marked text as Markdown, to the clipboard."""
-        self._clips.copy("markdown")
+        self._copy("markdown")
 
     def selected_text(self, form: Form = "plain") -> str:
         """What is marked, where it is at hand."""
-        return self._clips.text(form)
+        return marked_at_hand(self._page, form) if self._page is not None else ""
 
     def selectAll(self) -> None:
         """All of the conversation, loaded or not."""
         if self._page is not None:
             self._page.marking.mark_all()
-            self._clips.offer()
+            self._clips.offer(self._page)
+
+    # What the parts say; none of them holds the view, which is freed with its last holder
+
+    def _step(self, lines: int, screens: int) -> None:
+        if self._page is not None:
+            self._page.step(lines, screens)
+
+    def _click(self, at: QPointF) -> None:
+        if self._page is not None:
+            self._deeds.click(self._page, at)
+
+    def _wish(self, wish: Wish) -> None:
+        self._deeds.wish(self._page, wish)
+
+    def _copy(self, form: Form) -> None:
+        if self._page is not None:
+            self._clips.copy(self._page, form)
+
+    def _offer(self) -> None:
+        if self._page is not None:
+            self._clips.offer(self._page)
+
+    def _pull_away(self) -> None:
+        if self._page is not None:
+            self._clips.pull_away(self._page)
 
     # The look
 

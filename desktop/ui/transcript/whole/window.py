@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from PySide6.QtCore import Qt
-from PySide6.QtGui import QCloseEvent, QGuiApplication, QKeySequence, QShortcut
+from PySide6.QtGui import QGuiApplication, QKeySequence, QShortcut
 from PySide6.QtWidgets import QDialog, QHBoxLayout, QLineEdit, QScrollBar, QVBoxLayout, QWidget
 
 from desktop.core.errors import NacreError
@@ -239,13 +239,10 @@ class OutputWindow(QDialog):
                 self.tr("The output could not be saved."), detail=str(error)
             ) from error
 
-    def closeEvent(self, event: QCloseEvent) -> None:
-        self._is_closed = True
-        super().closeEvent(event)
-
     def reject(self) -> None:
-        """Esc closes it, as the button of the frame does."""
-        self.close()
+        """Esc and the button of the frame close it."""
+        self._is_closed = True
+        super().reject()
 
 
 def _copied(source: Path, target: Path) -> None:

@@ -12,6 +12,7 @@ from PySide6.QtGui import QGuiApplication
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QFileDialog, QLineEdit, QPushButton, QWidget
 from pytestqt.qtbot import QtBot
+from shiboken6 import isValid
 
 from desktop.core.chunks import ToolCall, ToolResult
 from desktop.core.errors import NacreError
@@ -62,7 +63,8 @@ class Reader:
         return self.window.text.toPlainText().split("\n")
 
     def close(self) -> None:
-        self.window.close()
+        if isValid(self.window):
+            self.window.close()
         QCoreApplication.sendPostedEvents(None, QEvent.Type.DeferredDelete.value)
 
 
@@ -207,5 +209,6 @@ def test_u06_open_all_in_a_card_opens_the_kept_file(
     assert window is not None
     assert window.text.toPlainText().startswith("line 0\nline 1\n")
     window.close()
+    assert not window.isVisible()
     pane.leave()
     desk.run(until(lambda: not desk.tasks))
