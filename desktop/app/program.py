@@ -7,7 +7,6 @@ whoever still waits for a network or a keyring is left behind (DESIGN.md §6, §
 from __future__ import annotations
 
 import asyncio
-import gc
 import logging
 import signal
 import sys
@@ -21,6 +20,7 @@ from PySide6.QtCore import QEvent, QObject
 from PySide6.QtWidgets import QApplication
 
 from desktop.app import selftest as selftests
+from desktop.app.collecting import Collector
 from desktop.core.errors import NacreError
 from desktop.core.loading import at_rest
 from desktop.paths import DataFolder
@@ -102,13 +102,15 @@ class Program:
         await painted
         if self._on_first_paint is not None:
             self._on_first_paint()
-        gc.enable()
+        collector = Collector(self._app)
         self._complete()
         self._tasks.start(self._load(), "load")
         if self._selftest is not None:
             self._tasks.start(self._run_selftest(Path(self._selftest)), "self-test")
         await self._quitting
-        return await self._end()
+        code = await self._end()
+        collector.stop()
+        return code
 
     def _complete(self) -> None:
         from desktop.ui.actions import fill_menus

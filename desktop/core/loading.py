@@ -12,9 +12,11 @@ from contextlib import contextmanager
 @contextmanager
 def at_rest() -> Generator[None]:
     """Imports within are never looked through by the collector, neither now nor later."""
+    was_on = gc.isenabled()
     gc.disable()
     try:
         yield
     finally:
         gc.freeze()
-        gc.enable()
+        if was_on:
+            gc.enable()

@@ -7,7 +7,7 @@ pytest-qt's own waits do not run qasync's tasks, so asynchronous code runs as
 import asyncio
 import gc
 import time
-from collections.abc import Callable, Coroutine, Iterator
+from collections.abc import Callable, Coroutine, Generator, Iterator
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -110,3 +110,16 @@ def enter(
     app.setStyleSheet(sheet)
     logs = [path.read_text("utf-8") for path in (home.data / "logs").glob("*")]
     assert not any("Traceback" in log for log in logs), "\n".join(logs)
+
+
+@pytest.hookimpl(wrapper=True, tryfirst=True)
+def pytest_runtest_protocol() -> Generator[None, object, object]:
+    """Garbage is collected between tests, on this thread: what is left of a window must not be
+    destroyed on a thread of a later test. What survives is never looked through again."""
+    gc.disable()
+    try:
+        return (yield)
+    finally:
+        gc.collect()
+        gc.freeze()
+        gc.enable()
