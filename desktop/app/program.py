@@ -20,6 +20,8 @@ from PySide6.QtCore import QEvent, QObject
 from PySide6.QtWidgets import QApplication
 
 from desktop.app import selftest as selftests
+from desktop.app.arriving import Arrivals
+from desktop.app.front_door import FrontDoor
 from desktop.core.errors import NacreError
 from desktop.core.loading import at_rest
 from desktop.paths import DataFolder
@@ -33,6 +35,7 @@ from desktop.ui.window_cache import WindowCache, read_cache, write_cache
 
 if TYPE_CHECKING:
     from desktop.app.layers import Layers
+    from desktop.app.listening import Listener
     from desktop.headless.runtime import Runtime
 
 _LOG = logging.getLogger(__name__)
@@ -64,12 +67,14 @@ class Program:
         app: QApplication,
         folder: DataFolder,
         *,
+        door: FrontDoor | None = None,
         notices: Sequence[str] = (),
         selftest: str | None = None,
         on_first_paint: Callable[[], None] | None = None,
     ) -> None:
         self._app = app
         self._folder = folder
+        self._door = door
         self._notices = tuple(notices)
         self._selftest = selftest
         self._on_first_paint = on_first_paint
@@ -78,6 +83,7 @@ class Program:
         self._preferences = LivePreferences(self._tasks)
         self._runtime: Runtime | None = None
         self._layers: Layers | None = None
+        self._listener: Listener | None = None
         self._quitting: asyncio.Future[None] | None = None
         self._asked = False
         self._theme = self._theme_now()
@@ -88,6 +94,7 @@ class Program:
             preferences=self._preferences,
             cache=self._cache,
         )
+        self.arrivals = Arrivals(self._window, self._tasks, door.place if door else None)
 
     async def run(self) -> int:
         """Returns the exit code."""
@@ -104,6 +111,8 @@ class Program:
         gc.enable()
         self._complete()
         self._tasks.start(self._load(), "load")
+        if self._door is not None:
+            self._tasks.start(self._listen(self._door), "listen")
         if self._selftest is not None:
             self._tasks.start(self._run_selftest(Path(self._selftest)), "self-test")
         await self._quitting
@@ -143,9 +152,16 @@ class Program:
         self._app.styleHints().colorSchemeChanged.connect(lambda _: self._dress())
         self._preferences.changed.connect(self._preference_changed)
         self._preferences.load(rows, runtime.catalogue)
-        self._window.connect_desk(
-            self._layers.desk(self._window), self._layers.make_page, view, self._folder.scratch
-        )
+        desk = self._layers.desk(self._window)
+        self._window.connect_desk(desk, self._layers.make_page, view, self._folder.scratch)
+        self.arrivals.connect_desk(desk)
+
+    async def _listen(self, door: FrontDoor) -> None:
+        """Second starts are heard, while everything else is still loading."""
+        where, make_listener = await asyncio.to_thread(_import_listener, door)
+        if where:
+            self._listener = make_listener(self.arrivals.hear, self._window)
+            self._listener.listen(where)
 
     # -- looks --------------------------------------------------------------------------------
 
@@ -215,7 +231,8 @@ class Program:
         elif answer == "finish":
             self._window.hide()
             await runtime.until_idle()
-            self.quit()
+            if self._window.isHidden():  # a second start may have brought it back
+                self.quit()
 
     def _listen_to_signals(self, loop: asyncio.AbstractEventLoop) -> None:
         if sys.platform == "win32":
@@ -224,6 +241,7 @@ class Program:
             loop.add_signal_handler(number, self.quit)
 
     async def _end(self) -> int:
+        self.arrivals.end()
         state = self._window.state()
         cache = WindowCache(
             geometry=state.geometry,
@@ -244,6 +262,8 @@ class Program:
             _LOG.warning("the end took too long; what still waits is left behind")
         if self._layers is not None:
             self._layers.release()
+        if self._listener is not None:
+            self._listener.close()
         return 0
 
     # -- telling ------------------------------------------------------------------------------
@@ -262,6 +282,14 @@ class Program:
 def _settle(future: asyncio.Future[None]) -> None:
     if not future.done():
         future.set_result(None)
+
+
+def _import_listener(door: FrontDoor) -> tuple[str, type[Listener]]:
+    """On a thread: another library of Qt's, and a look at the disk."""
+    with at_rest():
+        from desktop.app.listening import Listener
+
+    return door.address, Listener
 
 
 def _import_layers() -> type[Layers]:
