@@ -38,7 +38,7 @@ def _run(arguments: argparse.Namespace) -> int:
     if arguments.command is None:
         from desktop.app import run_window
 
-        return run_window(data_dir, place=arguments.open, selftest=arguments.selftest_window)
+        return run_window(data_dir, place=arguments.open or "", selftest=arguments.selftest_window)
     if arguments.command in ("tabs", "show", "search"):
         with at_rest():
             from desktop.headless import looking
@@ -125,7 +125,7 @@ def parser() -> argparse.ArgumentParser:
         "--open",
         metavar="PLACE",
         type=_place,
-        default="",
+        default=None,  # an empty text would be read as a folder
         help="a folder, or a conversation's nacre://tab/… link; `--open` itself may be left out",
     )
     commands = top.add_subparsers(dest="command", metavar="COMMAND")

@@ -286,14 +286,14 @@ def _is_there(place: Path) -> bool:
 
 
 def _make_private(root: Path, made: Sequence[Path]) -> tuple[str, ...]:
-    """0700 for a folder that is Nacre's own: new, empty but for locks, or with a log in it.
+    """0700 for a folder that is Nacre's own: new, with locks and logs only, or with a database.
 
     A folder with other things in it keeps its mode (it may be a whole home), and that is told.
     """
     if os.name != "posix" or stat.S_IMODE(root.stat().st_mode) & 0o077 == 0:
         return ()
     contents = set(os.listdir(root))  # noqa: PTH208 (iterdir is lazy; the handle would stay open)
-    if root in made or contents <= {"run"} or "nacre.db" in contents:
+    if root in made or contents <= {"run", "logs"} or "nacre.db" in contents:
         try:
             root.chmod(PRIVATE)
         except PermissionError:

@@ -26,6 +26,11 @@ class FrontDoor:
         self._lock = WindowLock(folder)
 
     @property
+    def is_held(self) -> bool:
+        """Whether this process is known to be the only one with a window on the folder."""
+        return self._lock.held
+
+    @property
     def address(self) -> str:
         """Where second starts are heard; '' where none can be told from a first."""
         return address(self._folder) if self._lock.held else ""

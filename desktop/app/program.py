@@ -22,8 +22,10 @@ from PySide6.QtWidgets import QApplication
 from desktop.app import selftest as selftests
 from desktop.app.arriving import Arrivals
 from desktop.app.front_door import FrontDoor
+from desktop.app.helping import Helping
 from desktop.core.errors import NacreError
 from desktop.core.loading import at_rest
+from desktop.headless.crashes import CrashFile
 from desktop.paths import DataFolder
 from desktop.settings import FONT_SCALE, REDUCED_MOTION, THEME
 from desktop.ui.main_window import MainWindow
@@ -68,6 +70,7 @@ class Program:
         folder: DataFolder,
         *,
         door: FrontDoor | None = None,
+        crashes: CrashFile | None = None,
         notices: Sequence[str] = (),
         selftest: str | None = None,
         on_first_paint: Callable[[], None] | None = None,
@@ -75,6 +78,7 @@ class Program:
         self._app = app
         self._folder = folder
         self._door = door
+        self._crashes = crashes
         self._notices = tuple(notices)
         self._selftest = selftest
         self._on_first_paint = on_first_paint
@@ -95,6 +99,13 @@ class Program:
             cache=self._cache,
         )
         self.arrivals = Arrivals(self._window, self._tasks, door.place if door else None)
+        self._helping = Helping(
+            folder,
+            window=self._window,
+            tasks=self._tasks,
+            theme=lambda: self._theme,
+            runtime=lambda: self._runtime,
+        )
 
     async def run(self) -> int:
         """Returns the exit code."""
@@ -110,6 +121,8 @@ class Program:
             self._on_first_paint()
         gc.enable()
         self._complete()
+        if self._crashes is not None:
+            self._tasks.start(self._helping.watch(self._crashes), "watch for crashes")
         self._tasks.start(self._load(), "load")
         if self._door is not None:
             self._tasks.start(self._listen(self._door), "listen")
@@ -264,6 +277,8 @@ class Program:
             self._layers.release()
         if self._listener is not None:
             self._listener.close()
+        if self._crashes is not None:
+            self._crashes.end()
         return 0
 
     # -- telling ------------------------------------------------------------------------------

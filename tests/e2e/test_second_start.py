@@ -6,7 +6,7 @@ import socket
 import sqlite3
 import subprocess
 import time
-from collections.abc import Generator
+from collections.abc import Callable, Generator
 from dataclasses import replace
 from pathlib import Path
 
@@ -26,6 +26,7 @@ def test_f7_a_second_start_hands_over_and_a_killed_window_leaves_nothing_in_the_
         assert home.nacre().code == 0
         again.send_signal(signal.SIGTERM)
         assert ended(again).code == 0
+    assert folders(home) == [str(home.workspace)], "a start without a place opens none"
     assert sockets(home) == []
 
 
@@ -84,8 +85,8 @@ def is_heard(where: Path) -> bool:
         return True
 
 
-def wait_until(holds: object, process: "subprocess.Popen[str]") -> None:
-    assert callable(holds)
+def wait_until(holds: Callable[[], object], process: "subprocess.Popen[str]") -> None:
+    """Waits for a state of a window that is to live meanwhile."""
     deadline = time.monotonic() + SECONDS
     while not holds():
         assert process.poll() is None, process.communicate()[1]

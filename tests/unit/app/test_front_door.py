@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from desktop.app.front_door import FrontDoor
 from desktop.app.handing_over import Message, address, decode
 from desktop.app.window_lock import WindowLock
-from desktop.cli import with_place
+from desktop.cli import parser, with_place
 from desktop.core.errors import NacreError
 from desktop.core.links import Link
 from desktop.paths import DataFolder
@@ -150,6 +150,11 @@ def test_f7_no_bytes_do_harm(line: bytes) -> None:
 )
 def test_f7_a_place_alone_is_what_to_open(words: list[str], read: list[str]) -> None:
     assert with_place(words) == read
+
+
+def test_f7_without_a_place_nothing_is_opened_and_a_folder_is_sent_by_its_full_path() -> None:
+    assert parser().parse_args([]).open is None
+    assert parser().parse_args(["--open", "."]).open == str(Path.cwd())
 
 
 def test_f7_the_lock_costs_no_library(tmp_path: Path) -> None:
