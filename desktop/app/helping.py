@@ -9,6 +9,7 @@ import asyncio
 from collections.abc import Callable
 from datetime import UTC, datetime
 from pathlib import Path
+from types import ModuleType
 from typing import TYPE_CHECKING
 
 from desktop.core.loading import at_rest
@@ -52,8 +53,7 @@ class Helping:
         make(self._theme(), read=self._read, tasks=self._tasks, parent=self._window).open()
 
     async def _read(self) -> str:
-        from desktop.headless import report
-
+        report = await asyncio.to_thread(_import_report)
         found = await report.about_window(self._folder, self._runtime())
         return await asyncio.to_thread(
             report.written, found, self._folder.logs, home=Path.home(), now=datetime.now(UTC)
@@ -94,10 +94,17 @@ class Helping:
         box.open()
 
 
+def _import_report() -> ModuleType:
+    """On a thread."""
+    with at_rest():
+        from desktop.headless import report
+
+    return report
+
+
 def _import_boxes() -> tuple[type[DiagnosticsBox], type[TextBox]]:
     """On a thread."""
     with at_rest():
-        from desktop.headless import report  # noqa: F401 (it is needed next)
         from desktop.ui.diagnostics_box import DiagnosticsBox
         from desktop.ui.text_box import TextBox
 

@@ -37,8 +37,8 @@ class Listener(QObject):
         self._server.close()
 
     def _meet(self) -> None:
-        while (socket := self._server.nextPendingConnection()) is not None:
-            _Caller(socket, self._heard)
+        while self._server.hasPendingConnections():
+            _Caller(self._server.nextPendingConnection(), self._heard)
 
 
 class _Caller(QObject):

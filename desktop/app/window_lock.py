@@ -16,14 +16,14 @@ if sys.platform == "win32":
     def _lock(handle: int) -> None:
         msvcrt.locking(handle, msvcrt.LK_NBLCK, 1)
 
-    TAKEN: tuple[type[OSError], ...] = (PermissionError,)
+    _Taken = PermissionError
 else:
     import fcntl
 
     def _lock(handle: int) -> None:
         fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
 
-    TAKEN = (BlockingIOError,)
+    _Taken = BlockingIOError
 
 _FLAGS = os.O_RDWR | os.O_CREAT | getattr(os, "O_NOFOLLOW", 0)
 
@@ -48,7 +48,7 @@ class WindowLock:
             return True
         try:
             _lock(handle)
-        except TAKEN:
+        except _Taken:
             os.close(handle)
             return False
         except OSError:
