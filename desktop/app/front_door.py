@@ -6,7 +6,6 @@
 import os
 import time
 
-from desktop.app.handing_over import Message, address, tell
 from desktop.app.window_lock import WindowLock
 from desktop.core.errors import NacreError
 from desktop.core.links import Place
@@ -33,6 +32,8 @@ class FrontDoor:
     @property
     def address(self) -> str:
         """Where second starts are heard; '' where none can be told from a first."""
+        from desktop.app.handing_over import address
+
         return address(self._folder) if self._lock.held else ""
 
     def enter(self, *, seconds: float = PATIENCE) -> bool:
@@ -43,6 +44,9 @@ class FrontDoor:
         """
         if self._lock.take():
             return True
+        # Only a second start pays for what it takes to talk.
+        from desktop.app.handing_over import Message, address, tell
+
         message = Message(self.place, os.environ.get("XDG_ACTIVATION_TOKEN", "")[:256])
         where = address(self._folder)
         began = time.monotonic()

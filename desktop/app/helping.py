@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
-from datetime import UTC, datetime
 from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING
@@ -53,6 +52,8 @@ class Helping:
         make(self._theme(), read=self._read, tasks=self._tasks, parent=self._window).open()
 
     async def _read(self) -> str:
+        from datetime import UTC, datetime
+
         report = await asyncio.to_thread(_import_report)
         found = await report.about_window(self._folder, self._runtime())
         return await asyncio.to_thread(

@@ -20,12 +20,8 @@ from PySide6.QtCore import QEvent, QObject
 from PySide6.QtWidgets import QApplication
 
 from desktop.app import selftest as selftests
-from desktop.app.arriving import Arrivals
-from desktop.app.front_door import FrontDoor
-from desktop.app.helping import Helping
 from desktop.core.errors import NacreError
 from desktop.core.loading import at_rest
-from desktop.headless.crashes import CrashFile
 from desktop.paths import DataFolder
 from desktop.settings import FONT_SCALE, REDUCED_MOTION, THEME
 from desktop.ui.main_window import MainWindow
@@ -36,8 +32,10 @@ from desktop.ui.theme import Theme, dress, system_high_contrast, system_scheme, 
 from desktop.ui.window_cache import WindowCache, read_cache, write_cache
 
 if TYPE_CHECKING:
+    from desktop.app.front_door import FrontDoor
     from desktop.app.layers import Layers
     from desktop.app.listening import Listener
+    from desktop.headless.crashes import CrashFile
     from desktop.headless.runtime import Runtime
 
 _LOG = logging.getLogger(__name__)
@@ -70,7 +68,6 @@ class Program:
         folder: DataFolder,
         *,
         door: FrontDoor | None = None,
-        crashes: CrashFile | None = None,
         notices: Sequence[str] = (),
         selftest: str | None = None,
         on_first_paint: Callable[[], None] | None = None,
@@ -78,7 +75,7 @@ class Program:
         self._app = app
         self._folder = folder
         self._door = door
-        self._crashes = crashes
+        self._crashes: CrashFile | None = None
         self._notices = tuple(notices)
         self._selftest = selftest
         self._on_first_paint = on_first_paint
@@ -98,14 +95,6 @@ class Program:
             preferences=self._preferences,
             cache=self._cache,
         )
-        self.arrivals = Arrivals(self._window, self._tasks, door.place if door else None)
-        self._helping = Helping(
-            folder,
-            window=self._window,
-            tasks=self._tasks,
-            theme=lambda: self._theme,
-            runtime=lambda: self._runtime,
-        )
 
     async def run(self) -> int:
         """Returns the exit code."""
@@ -121,10 +110,8 @@ class Program:
             self._on_first_paint()
         gc.enable()
         self._complete()
-        if self._crashes is not None:
-            self._tasks.start(self._helping.watch(self._crashes), "watch for crashes")
         self._tasks.start(self._load(), "load")
-        if self._door is not None:
+        if self._door is not None and self._door.is_held:
             self._tasks.start(self._listen(self._door), "listen")
         if self._selftest is not None:
             self._tasks.start(self._run_selftest(Path(self._selftest)), "self-test")
@@ -132,9 +119,31 @@ class Program:
         return await self._end()
 
     def _complete(self) -> None:
+        """What is needed from the first moment after the paint on."""
+        from desktop.app.arriving import Arrivals
+        from desktop.app.helping import Helping
+        from desktop.headless.crashes import CrashFile
         from desktop.ui.actions import fill_menus
 
         self._window.complete(fill_menus)
+        self.arrivals = Arrivals(
+            self._window, self._tasks, self._door.place if self._door is not None else None
+        )
+        helping = Helping(
+            self._folder,
+            window=self._window,
+            tasks=self._tasks,
+            theme=lambda: self._theme,
+            runtime=lambda: self._runtime,
+        )
+        if self._door is not None and self._door.is_held:
+            self._crashes = CrashFile(self._folder.logs)
+            self._tasks.start(helping.watch(self._crashes), "watch for crashes")
+
+    def note_death(self, error: Exception) -> None:
+        """An error that ends the program leaves behind where it was."""
+        if self._crashes is not None:
+            self._crashes.write(error)
 
     # -- loading ------------------------------------------------------------------------------
 

@@ -14,7 +14,6 @@ from desktop.app.display import display_problem
 from desktop.app.front_door import FrontDoor
 from desktop.app.program import Program
 from desktop.app.threads import DaemonThreads
-from desktop.headless.crashes import CrashFile
 from desktop.paths import Choice
 
 
@@ -37,13 +36,11 @@ def open_window(
     loop = qasync.QEventLoop(app)
     loop.set_default_executor(DaemonThreads())
     asyncio.set_event_loop(loop)
-    crashes = CrashFile(choice.folder.logs) if door.is_held else None
     with loop:
         program = Program(
             app,
             choice.folder,
             door=door,
-            crashes=crashes,
             notices=choice.notices,
             selftest=selftest,
             on_first_paint=on_first_paint,
@@ -51,6 +48,5 @@ def open_window(
         try:
             return loop.run_until_complete(program.run())
         except Exception as error:
-            if crashes is not None:
-                crashes.write(error)
+            program.note_death(error)
             raise

@@ -8,10 +8,10 @@ import faulthandler
 import logging
 import os
 import sys
+import time
 import traceback
 from collections.abc import Iterator
 from contextlib import suppress
-from datetime import UTC, datetime
 from pathlib import Path
 
 _LOG = logging.getLogger(__name__)
@@ -72,8 +72,8 @@ def crash_left(logs: Path) -> tuple[str, str]:
     """When the last crash was, and its trace; both '' without one. Blocks."""
     try:
         with (logs / LAST).open(encoding="utf-8", errors="replace") as file:
-            when = datetime.fromtimestamp(os.fstat(file.fileno()).st_mtime, UTC)
-            return when.isoformat(timespec="seconds"), file.read(MOST).strip()
+            when = time.gmtime(os.fstat(file.fileno()).st_mtime)
+            return time.strftime("%Y-%m-%dT%H:%M:%SZ", when), file.read(MOST).strip()
     except OSError:
         return "", ""
 
