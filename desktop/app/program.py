@@ -129,7 +129,7 @@ class Program:
         self.arrivals = Arrivals(
             self._window, self._tasks, self._door.place if self._door is not None else None
         )
-        helping = Helping(
+        self._helping = Helping(
             self._folder,
             window=self._window,
             tasks=self._tasks,
@@ -138,7 +138,7 @@ class Program:
         )
         if self._door is not None and self._door.is_held:
             self._crashes = CrashFile(self._folder.logs)
-            self._tasks.start(helping.watch(self._crashes), "watch for crashes")
+            self._tasks.start(self._helping.watch(self._crashes), "watch for crashes")
 
     def note_death(self, error: Exception) -> None:
         """An error that ends the program leaves behind where it was."""
