@@ -3,6 +3,8 @@
 import asyncio
 import os
 import socket
+import subprocess
+import sys
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -12,15 +14,26 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QComboBox, QWidget
 from pytestqt.qtbot import QtBot
 
+from desktop.app.front_door import FrontDoor
 from desktop.app.handing_over import LONGEST, Answer, Message
 from desktop.app.listening import MOST, Listener
 from desktop.core.links import Link
+from desktop.paths import DataFolder
+from tests.architecture.source import ROOT
 from tests.e2e.nacre import KEY, Home
 from tests.fakes.messages_api import MessagesServer, reply, text
 from tests.ui.conftest import Enter
 from tests.ui.program import Person
 
 NOBODY = "0b6f1f0e-6f0b-5c0e-9a51-3c1f0e2b7a94"
+ENTERS = """
+import sys
+from pathlib import Path
+from desktop.app.front_door import FrontDoor
+from desktop.paths import DataFolder
+door = FrontDoor(DataFolder(Path(sys.argv[1])), None)
+print(door.enter(), door.is_held)
+"""
 HOSTILE = (
     b"\n",
     b"GET / HTTP/1.1\r\n\r\n",
@@ -98,6 +111,38 @@ def test_f7_what_a_dead_process_left_at_the_address_is_taken_over(
     with socket.socket(socket.AF_UNIX) as dead:
         dead.bind(str(where))
     assert said_to(where, [Message().encode()], loop, qtbot) == ([b"done\n"], [Message()])
+
+
+def test_f7_a_start_while_the_window_ends_waits_and_becomes_the_first(
+    tmp_path: Path, loop: qasync.QEventLoop, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    runtime = tmp_path / "r"
+    runtime.mkdir(mode=0o700)
+    monkeypatch.setenv("XDG_RUNTIME_DIR", str(runtime))
+    owner = QWidget()
+    qtbot.addWidget(owner)
+    folder = DataFolder(tmp_path / "data")
+    ending = FrontDoor(folder, None)
+    assert ending.enter()
+    # A process of its own: to wait for an answer would hold up who is to give it.
+    command = [sys.executable, "-c", ENTERS, str(folder.root)]
+
+    def hear(message: Message) -> Answer:
+        ending.leave()
+        return "ending"
+
+    async def start() -> str:
+        listener = Listener(hear, owner)
+        listener.listen(ending.address)
+        try:
+            done = await asyncio.to_thread(
+                subprocess.run, command, cwd=ROOT, capture_output=True, text=True
+            )
+            return done.stdout + done.stderr
+        finally:
+            listener.close()
+
+    assert loop.run_until_complete(start()) == "True True\n"
 
 
 def test_f7_a_second_start_opens_a_folder_and_a_row_and_nothing_that_is_not_there(

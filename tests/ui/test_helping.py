@@ -6,7 +6,6 @@ from pathlib import Path
 import pytest
 import qasync
 from PySide6.QtWidgets import QAbstractButton, QLabel, QPlainTextEdit, QPushButton, QToolButton
-from pytestqt.qtbot import QtBot
 
 from desktop.app.helping import Helping
 from desktop.headless.crashes import CrashFile
@@ -31,14 +30,13 @@ def folder(tmp_path: Path) -> DataFolder:
 
 
 @pytest.fixture
-def window(folder: DataFolder, qtbot: QtBot, loop: qasync.QEventLoop) -> Iterator[MainWindow]:
+def window(folder: DataFolder, loop: qasync.QEventLoop) -> Iterator[MainWindow]:
     """The window as it stands after the start of a process on the folder."""
     tasks = Tasks()
     theme = Theme("light", LIGHT)
     window = MainWindow(
         theme=theme, tasks=tasks, preferences=LivePreferences(tasks), cache=WindowCache()
     )
-    qtbot.addWidget(window)
     window.show()
     helping = Helping(folder, window=window, tasks=tasks, theme=lambda: theme, runtime=lambda: None)
     crashes = CrashFile(folder.logs)
@@ -46,6 +44,7 @@ def window(folder: DataFolder, qtbot: QtBot, loop: qasync.QEventLoop) -> Iterato
     crashes.end()
     yield window
     loop.run_until_complete(window.end())
+    window.deleteLater()
 
 
 @pytest.fixture
