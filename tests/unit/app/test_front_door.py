@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -13,7 +14,7 @@ from hypothesis import strategies as st
 from desktop.app.front_door import FrontDoor
 from desktop.app.handing_over import Message, address, decode
 from desktop.app.window_lock import WindowLock
-from desktop.cli import parser, with_place
+from desktop.cli import COMMANDS, parser, with_place
 from desktop.core.errors import NacreError
 from desktop.core.links import Link
 from desktop.paths import DataFolder
@@ -150,6 +151,11 @@ def test_f7_no_bytes_do_harm(line: bytes) -> None:
 )
 def test_f7_a_place_alone_is_what_to_open(words: list[str], read: list[str]) -> None:
     assert with_place(words) == read
+
+
+def test_f7_every_command_is_known_as_one_and_not_taken_for_a_folders_neighbour() -> None:
+    listed = re.findall(r"^    ([a-z-]+)(?: |$)", parser().format_help(), re.MULTILINE)
+    assert set(listed) == COMMANDS
 
 
 def test_f7_without_a_place_nothing_is_opened_and_a_folder_is_sent_by_its_full_path() -> None:
