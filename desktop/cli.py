@@ -5,20 +5,25 @@ loaded to say what is wrong with the words.
 """
 
 import argparse
+import os
 import sys
 from collections.abc import Sequence
 
 from desktop.core.errors import NacreError
+from desktop.core.links import SCHEME, parse_place, spelled
 from desktop.core.loading import at_rest
 from desktop.core.records import MOST_ROWS, Cursor
 from desktop.diagnostics import program_version
 
+COMMANDS = frozenset(
+    ("run", "tabs", "show", "search", "import-records", "backup", "restore", "doctor")
+)
 DONE, FAILED, BAD_USE, NO_CREDENTIAL = 0, 1, 2, 3
 
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Runs one command; returns its exit code and never lets a traceback reach the person."""
-    arguments = parser().parse_args(argv)
+    arguments = parser().parse_args(with_place(sys.argv[1:] if argv is None else argv))
     try:
         return _run(arguments)
     except NacreError as error:
@@ -33,7 +38,7 @@ def _run(arguments: argparse.Namespace) -> int:
     if arguments.command is None:
         from desktop.app import run_window
 
-        return run_window(data_dir, selftest=arguments.selftest_window)
+        return run_window(data_dir, place=arguments.open or "", selftest=arguments.selftest_window)
     if arguments.command in ("tabs", "show", "search"):
         with at_rest():
             from desktop.headless import looking
@@ -77,6 +82,23 @@ def _run(arguments: argparse.Namespace) -> int:
     return commands.doctor(data_dir, as_json=arguments.json)
 
 
+def with_place(words: Sequence[str]) -> list[str]:
+    """The words with `--open` before a last one that can only be a place, as desktops give it."""
+    *others, last = words or [""]
+    looks_like_one = last.startswith((SCHEME, "/", "./", "../", "~")) or last in (".", "..")
+    is_value = bool(others) and (others[-1].startswith("-") or not COMMANDS.isdisjoint(others))
+    return [*others, "--open", last] if looks_like_one and not is_value else list(words)
+
+
+def _place(text: str) -> str:
+    """A link as it is, a folder by its full path."""
+    try:
+        full = text if text.startswith(SCHEME) else os.path.abspath(os.path.expanduser(text))  # noqa: PTH100, PTH111 (resolve fails on loops)
+        return spelled(parse_place(full))
+    except (NacreError, ValueError) as error:
+        raise argparse.ArgumentTypeError(str(error)) from error
+
+
 def parser() -> argparse.ArgumentParser:
     """The words of the command; `--data-dir` may stand before or after a command's name."""
     shared = argparse.ArgumentParser(add_help=False)
@@ -98,6 +120,13 @@ def parser() -> argparse.ArgumentParser:
         "--selftest-window",
         metavar="FILE.png",
         help="open the window, save a picture of the last conversation and its text, and end",
+    )
+    top.add_argument(
+        "--open",
+        metavar="PLACE",
+        type=_place,
+        default=None,  # an empty text would be read as a folder
+        help="a folder, or a conversation's nacre://tab/… link; `--open` itself may be left out",
     )
     commands = top.add_subparsers(dest="command", metavar="COMMAND")
     _add_run(commands.add_parser("run", parents=[shared, as_json], help="one turn, no window"))

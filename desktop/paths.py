@@ -63,6 +63,11 @@ class DataFolder:
         return self.root / "run"
 
     @property
+    def window_lock(self) -> Path:
+        """Held by the process whose window is open on this folder."""
+        return self.run / "window.lock"
+
+    @property
     def logs(self) -> Path:
         return self.root / "logs"
 
@@ -105,6 +110,18 @@ class DataFolder:
     def window_cache(self) -> Path:
         """Geometry and theme for the first paint; may be deleted at any time."""
         return self.root / "window.json"
+
+    def make_run(self) -> None:
+        """Make the place of locks alone, for who must hold one before the folder is made ready.
+
+        Raises OSError or ValueError; what was made on the way is then removed again.
+        """
+        made: list[Path] = []
+        try:
+            _make(self.run, made)
+        except (OSError, ValueError):
+            _remove(made)
+            raise
 
     def prepare(self) -> tuple[str, ...]:
         """Make the folder and its parts, private to the person, and prove that it can be written.
@@ -269,14 +286,14 @@ def _is_there(place: Path) -> bool:
 
 
 def _make_private(root: Path, made: Sequence[Path]) -> tuple[str, ...]:
-    """0700 for a folder that is Nacre's own: new, empty, or with a log in it.
+    """0700 for a folder that is Nacre's own: new, with locks and logs only, or with a database.
 
     A folder with other things in it keeps its mode (it may be a whole home), and that is told.
     """
     if os.name != "posix" or stat.S_IMODE(root.stat().st_mode) & 0o077 == 0:
         return ()
-    contents = os.listdir(root)  # noqa: PTH208 (iterdir is lazy; the handle would stay open)
-    if root in made or not contents or "nacre.db" in contents:
+    contents = set(os.listdir(root))  # noqa: PTH208 (iterdir is lazy; the handle would stay open)
+    if root in made or contents <= {"run", "logs"} or "nacre.db" in contents:
         try:
             root.chmod(PRIVATE)
         except PermissionError:

@@ -9,24 +9,38 @@ import gc
 import importlib
 from collections.abc import Callable
 
+from desktop import paths
+from desktop.app.front_door import FrontDoor
+from desktop.core.links import parse_place
+
 
 def run_window(
     data_dir: str | None,
     *,
+    place: str = "",
     selftest: str | None = None,
     on_first_paint: Callable[[], None] | None = None,
 ) -> int:
     """Opens the window and returns the exit code when the program is over.
 
-    `selftest` is the file for the picture of the last conversation (DESIGN.md §8). Raises
-    DataFolderError when no data folder can be named at all.
+    Where a window is open on this data folder already, that one comes to the front instead and goes
+    to `place`, a folder or a link (decisions/0038). `selftest` is the file for the picture of the
+    last conversation (DESIGN.md §8). Raises NacreError when no data folder can be named at all, and
+    when the window that is open does not answer.
     """
     # Collecting garbage before the first paint only looks at what the imports made.
     gc.disable()
     restore_import()
-    from desktop.app.start import open_window
+    choice = paths.choose(data_dir)
+    door = FrontDoor(choice.folder, parse_place(place) if place else None)
+    if selftest is None and not door.enter():
+        return 0
+    try:
+        from desktop.app.start import open_window
 
-    return open_window(data_dir, selftest=selftest, on_first_paint=on_first_paint)
+        return open_window(choice, door, selftest=selftest, on_first_paint=on_first_paint)
+    finally:
+        door.leave()
 
 
 def restore_import() -> None:

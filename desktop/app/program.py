@@ -33,7 +33,10 @@ from desktop.ui.theme import Theme, dress, system_high_contrast, system_scheme, 
 from desktop.ui.window_cache import WindowCache, read_cache, write_cache
 
 if TYPE_CHECKING:
+    from desktop.app.front_door import FrontDoor
     from desktop.app.layers import Layers
+    from desktop.app.listening import Listener
+    from desktop.headless.crashes import CrashFile
     from desktop.headless.runtime import Runtime
 
 _LOG = logging.getLogger(__name__)
@@ -65,12 +68,15 @@ class Program:
         app: QApplication,
         folder: DataFolder,
         *,
+        door: FrontDoor | None = None,
         notices: Sequence[str] = (),
         selftest: str | None = None,
         on_first_paint: Callable[[], None] | None = None,
     ) -> None:
         self._app = app
         self._folder = folder
+        self._door = door
+        self._crashes: CrashFile | None = None
         self._notices = tuple(notices)
         self._selftest = selftest
         self._on_first_paint = on_first_paint
@@ -79,6 +85,7 @@ class Program:
         self._preferences = LivePreferences(self._tasks)
         self._runtime: Runtime | None = None
         self._layers: Layers | None = None
+        self._listener: Listener | None = None
         self._quitting: asyncio.Future[None] | None = None
         self._asked = False
         self._theme = self._theme_now()
@@ -105,6 +112,8 @@ class Program:
         collector = Collector(self._app)
         self._complete()
         self._tasks.start(self._load(), "load")
+        if self._door is not None and self._door.is_held:
+            self._tasks.start(self._listen(self._door), "listen")
         if self._selftest is not None:
             self._tasks.start(self._run_selftest(Path(self._selftest)), "self-test")
         await self._quitting
@@ -113,9 +122,31 @@ class Program:
         return code
 
     def _complete(self) -> None:
+        """What is needed from the first moment after the paint on."""
+        from desktop.app.arriving import Arrivals
+        from desktop.app.helping import Helping
+        from desktop.headless.crashes import CrashFile
         from desktop.ui.actions import fill_menus
 
         self._window.complete(fill_menus)
+        self.arrivals = Arrivals(
+            self._window, self._tasks, self._door.place if self._door is not None else None
+        )
+        self._helping = Helping(
+            self._folder,
+            window=self._window,
+            tasks=self._tasks,
+            theme=lambda: self._theme,
+            runtime=lambda: self._runtime,
+        )
+        if self._door is not None and self._door.is_held:
+            self._crashes = CrashFile(self._folder.logs)
+            self._tasks.start(self._helping.watch(self._crashes), "watch for crashes")
+
+    def note_death(self, error: Exception) -> None:
+        """An error that ends the program leaves behind where it was."""
+        if self._crashes is not None:
+            self._crashes.write(error)
 
     # -- loading ------------------------------------------------------------------------------
 
@@ -146,9 +177,16 @@ class Program:
         self._app.styleHints().colorSchemeChanged.connect(lambda _: self._dress())
         self._preferences.changed.connect(self._preference_changed)
         self._preferences.load(rows, runtime.catalogue)
-        self._window.connect_desk(
-            self._layers.desk(self._window), self._layers.make_page, view, self._folder.scratch
-        )
+        desk = self._layers.desk(self._window)
+        self._window.connect_desk(desk, self._layers.make_page, view, self._folder.scratch)
+        self.arrivals.connect_desk(desk)
+
+    async def _listen(self, door: FrontDoor) -> None:
+        """Second starts are heard, while everything else is still loading."""
+        where, make_listener = await asyncio.to_thread(_import_listener, door)
+        if where:
+            self._listener = make_listener(self.arrivals.hear, self._window)
+            self._listener.listen(where)
 
     # -- looks --------------------------------------------------------------------------------
 
@@ -218,7 +256,8 @@ class Program:
         elif answer == "finish":
             self._window.hide()
             await runtime.until_idle()
-            self.quit()
+            if self._window.isHidden():  # a second start may have brought it back
+                self.quit()
 
     def _listen_to_signals(self, loop: asyncio.AbstractEventLoop) -> None:
         if sys.platform == "win32":
@@ -227,6 +266,7 @@ class Program:
             loop.add_signal_handler(number, self.quit)
 
     async def _end(self) -> int:
+        self.arrivals.end()
         look = self._cache
         cache = replace(self._window.state(), theme=look.theme, font_scale=look.font_scale)
         try:
@@ -240,6 +280,10 @@ class Program:
             _LOG.warning("the end took too long; what still waits is left behind")
         if self._layers is not None:
             self._layers.release()
+        if self._listener is not None:
+            self._listener.close()
+        if self._crashes is not None:
+            self._crashes.end()
         return 0
 
     # -- telling ------------------------------------------------------------------------------
@@ -258,6 +302,14 @@ class Program:
 def _settle(future: asyncio.Future[None]) -> None:
     if not future.done():
         future.set_result(None)
+
+
+def _import_listener(door: FrontDoor) -> tuple[str, type[Listener]]:
+    """On a thread: another library of Qt's, and a look at the disk."""
+    with at_rest():
+        from desktop.app.listening import Listener
+
+    return door.address, Listener
 
 
 def _import_layers() -> type[Layers]:

@@ -10,14 +10,16 @@ os.environ.setdefault("QT_API", "pyside6")
 import qasync
 from PySide6.QtWidgets import QApplication
 
-from desktop import paths
 from desktop.app.display import display_problem
+from desktop.app.front_door import FrontDoor
 from desktop.app.program import Program
 from desktop.app.threads import DaemonThreads
+from desktop.paths import Choice
 
 
 def open_window(
-    data_dir: str | None,
+    choice: Choice,
+    door: FrontDoor,
     *,
     selftest: str | None = None,
     on_first_paint: Callable[[], None] | None = None,
@@ -27,7 +29,6 @@ def open_window(
     if problem:
         print(f"nacre: {problem}", file=sys.stderr)
         return 1
-    choice = paths.choose(data_dir)
     app = QApplication(sys.argv[:1])
     app.setApplicationName("Nacre")
     app.setDesktopFileName("nacre")
@@ -39,8 +40,13 @@ def open_window(
         program = Program(
             app,
             choice.folder,
+            door=door,
             notices=choice.notices,
             selftest=selftest,
             on_first_paint=on_first_paint,
         )
-        return loop.run_until_complete(program.run())
+        try:
+            return loop.run_until_complete(program.run())
+        except Exception as error:
+            program.note_death(error)
+            raise

@@ -16,13 +16,13 @@ from desktop.core.errors import ModelUnavailable, NacreError
 from desktop.core.media import BUDGET, media_of
 from desktop.core.protocols import Catalogue
 from desktop.credentials.closed_process import close_this_process
-from desktop.diagnostics import LogFile, Redaction, environment_report, in_words
+from desktop.diagnostics import LogFile, Redaction, in_words
+from desktop.headless import report
 from desktop.headless.credential import have_key
 from desktop.headless.looking import resolve_tab
 from desktop.headless.opening import now_ms, prepared
 from desktop.headless.printing import printable, printer_for
 from desktop.headless.runtime import Runtime, start
-from desktop.headless.sandboxing import confinement_report
 from desktop.tools.attachments.reading import attachment_of
 
 _LOG = logging.getLogger(__name__)
@@ -75,23 +75,13 @@ def doctor(data_dir: str | None, *, as_json: bool) -> int:
     """What is installed, where the data is, and whether the log is sound."""
 
     async def work(runtime: Runtime) -> int:
-        state = runtime.access.state()
-        log = await runtime.doctor()
-        report: dict[str, Any] = {
-            **environment_report(runtime.folder, sqlite=str(log.get("sqlite", ""))),
-            "key": state.key_source,
-            "server": state.base_url or "the provider's own",
-            "keyring": state.keyring or "not asked",
-            "keyFile": state.key_file or "none",
-            "sandbox": confinement_report(await runtime.confinement()),
-            "log": log,
-        }
+        found = {**await report.examine(runtime), "log": await runtime.doctor()}
         if as_json:
-            print(json.dumps(report, default=str))
+            print(json.dumps(found, default=str))
         else:
-            _print_report(report)
+            print("\n".join(report.lines(found)))
         await _doubt_backup(runtime)
-        return DONE if report["log"].get("ok", True) else FAILED
+        return DONE if found["log"].get("ok", True) else FAILED
 
     return _with_runtime(data_dir, work)
 
@@ -222,12 +212,3 @@ def _report(sentence: str) -> None:
 def _bad_use(sentence: str) -> int:
     print(f"nacre run: {sentence}", file=sys.stderr)
     return BAD_USE
-
-
-def _print_report(report: dict[str, Any], indent: str = "") -> None:
-    for key, value in report.items():
-        if isinstance(value, dict):
-            print(f"{indent}{key}:")
-            _print_report(value, indent + "  ")
-        else:
-            print(f"{indent}{key}: {value}")

@@ -16,6 +16,7 @@ from sqlalchemy.pool import NullPool
 Mode = Literal["write", "migrate", "read", "read-only", "sealed"]
 
 _QUERY = {"write": "rw", "migrate": "rwc", "read": "rw", "read-only": "ro", "sealed": "ro"}
+SQLITE = sqlite3.sqlite_version
 CACHE_KIB = 16 * 1024
 # How long SQLite itself waits for the write lock, before it is asked anew.
 STEP_MS = 8

@@ -94,6 +94,7 @@ ACTIONS: tuple[ActionSpec, ...] = (
     ActionSpec("next_region", "Go", "Next region", ("F6",), needs_doors=False),
     ActionSpec("to_end", "Go", "End of the conversation", ("Ctrl+End",)),
     ActionSpec("shortcuts", "Help", "Keyboard shortcuts", ("Ctrl+/",)),
+    ActionSpec("diagnostics", "Help", "Diagnostics…", needs_doors=False),
     ActionSpec("tour", "Help", "Play the tour", ()),
     ActionSpec("about", "Help", "About Nacre"),
 )

@@ -6,11 +6,13 @@ desk changes the catalogue and brings pages into view; it decides nothing about 
 
 import asyncio
 from collections.abc import Callable, Sequence
+from pathlib import Path
 from typing import Any
 
 from PySide6.QtCore import QObject, Signal
 from PySide6.QtWidgets import QInputDialog, QSplitter, QWidget
 
+from desktop.core.errors import InBin
 from desktop.core.protocols import Unsubscribe
 from desktop.core.records import CatalogueView, SearchHit, Tab
 from desktop.feed.catalogue import FollowedCatalogue
@@ -199,8 +201,11 @@ class Desk(QObject):
 
     async def _open_folder(self) -> None:
         folder = await asking.choose_folder(self._window, self.tr("Open a folder to work in"))
-        if folder is None:
-            return
+        if folder is not None:
+            await self.begin_in(folder)
+
+    async def begin_in(self, folder: Path) -> None:
+        """The page for a new conversation, in this folder. Raises UnknownFolder."""
         workspace = await self.doors.catalogue.open_workspace(folder)
         await self._load()
         self._area.show_new(workspace.id)
@@ -260,6 +265,20 @@ class Desk(QObject):
         if page is not None and page.tab_id == hit.tab_id:
             page.finding.show_hit(hit.seq, found_texts(hit))
             page.pane.view.setFocus()
+
+    async def go_to(self, tab_id: str, seq: int | None = None) -> None:
+        """Into view, at its row of this seq if it has one. Raises UnknownConversation, InBin."""
+        tab = await self.doors.catalogue.tab(tab_id)
+        if tab.trashed_at is not None:
+            raise InBin(tab_id)
+        await self._open_tab(tab_id)
+        if seq is None:
+            return
+        found = await self.doors.reader.page(tab_id, limit=1, around=seq)
+        page = self._area.current
+        if page is not None and page.tab_id == tab_id and any(r.seq == seq for r in found.rows):
+            await page.pane.until_placed()
+            page.pane.view.seek(seq)
 
     def close_tab(self, tab_id: str) -> None:
         """Hides it from the strip; the conversation and its turn go on (SPEC P06)."""

@@ -66,9 +66,11 @@ ZOOM_STEP = 10
 
 
 class MainWindow(QMainWindow):
-    """`close_wanted` when the person closes the window or quits: the root decides how it ends."""
+    """`close_wanted` when the person closes the window or quits: the root decides how it ends.
+    `diagnostics_wanted` also while the log is not open."""
 
     close_wanted = Signal()
+    diagnostics_wanted = Signal()
 
     def __init__(
         self,
@@ -152,6 +154,10 @@ class MainWindow(QMainWindow):
     def stand(self, key: str, sentence: str, detail: str = "") -> None:
         """A notice that stays until the person closes it, or it is taken away by an empty one."""
         self.banner.stand(key, sentence, detail)
+
+    def show_bar(self, bar: QWidget) -> None:
+        """A line over everything that is in the window."""
+        self._column.insertWidget(0, bar)
 
     def show_theme(self, theme: Theme) -> None:
         """The application has been dressed anew; what paints itself follows."""
@@ -338,7 +344,7 @@ class MainWindow(QMainWindow):
         self.sidebar.setMinimumWidth(self._theme.measures.sidebar * 2 // 3)
         self.area.setMinimumWidth(self._theme.column // 2)
         holder = QWidget(self)
-        column = QVBoxLayout(holder)
+        self._column = column = QVBoxLayout(holder)
         column.setContentsMargins(0, 0, 0, 0)
         column.setSpacing(0)
         column.addWidget(self.banner)
@@ -462,6 +468,7 @@ class MainWindow(QMainWindow):
             "next_region": self._next_region,
             "to_end": lambda: self.area.current and self.area.current.pane.follow(),
             "shortcuts": self._at_desk(lambda desk: desk.doors.show_shortcuts(self)),
+            "diagnostics": self.diagnostics_wanted.emit,
             "tour": self._at_desk(lambda desk: desk.play_tour()),
             "about": self._at_desk(lambda desk: desk.doors.show_about(self)),
         }

@@ -70,7 +70,7 @@ QFrame[notice="true"] {{ background: {colours.user}; border: {edge};
 QLineEdit {{ background: {colours.surface}; border: {line};
   border-radius: {measures.radius}px; padding: {theme.space_4}px {theme.space_8}px;
   min-height: {measures.hit - 10}px; }}
-#serverFormCommand, #textBoxText {{ background: {colours.surface}; border: {line};
+#serverFormCommand, #textBoxText, #diagnosticsText {{ background: {colours.surface}; border: {line};
   border-radius: {measures.radius}px; }}
 QLineEdit:focus {{ border: {measures.focus_ring}px solid {colours.accent}; }}
 QTreeView {{ background: {colours.surface}; border: {line};

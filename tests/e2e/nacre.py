@@ -30,6 +30,11 @@ class Home:
         return self.root / "data"
 
     @property
+    def runtime(self) -> Path:
+        """The folder for sockets."""
+        return self.root / "r"
+
+    @property
     def workspace(self) -> Path:
         folder = self.root / "workspace"
         folder.mkdir(exist_ok=True)
@@ -42,9 +47,11 @@ class Home:
     def environment(self) -> dict[str, str]:
         home = self.root / "home"
         home.mkdir(exist_ok=True)
+        self.runtime.mkdir(mode=0o700, exist_ok=True)
         found = {
             "PATH": os.environ["PATH"],
             "HOME": str(home),
+            "XDG_RUNTIME_DIR": str(self.runtime),
             "LANG": "C.UTF-8",
             "QT_QPA_PLATFORM": "offscreen",
             "PYTHONUNBUFFERED": "1",

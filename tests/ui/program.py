@@ -33,7 +33,9 @@ from PySide6.QtWidgets import (
 from pytestqt.qtbot import QtBot
 
 from desktop import paths
+from desktop.app.handing_over import Message
 from desktop.app.program import Program
+from desktop.core.links import parse_place
 from desktop.ui.main_window import MainWindow
 from desktop.ui.transcript.pane import TranscriptPane
 from tests.e2e.nacre import Home
@@ -323,6 +325,11 @@ class Person:
             QContextMenuEvent.Reason.Keyboard, middle, part.mapToGlobal(middle)
         )
         self._now(lambda: QApplication.sendEvent(part, event))
+
+    def start_again(self, place: str = "") -> None:
+        """A second start on this data folder is heard, with what it is to open."""
+        wanted = parse_place(place) if place else None
+        self._now(lambda: self._program.arrivals.hear(Message(wanted)))
 
     def now(self, act: Callable[[], T]) -> T:
         """Acts at once, as an event that the program gets from Qt would."""

@@ -170,6 +170,15 @@ class TestPrepare:
         assert folder.prepare() == ()
         assert mode(folder.root) == 0o700
 
+    def test_an_empty_folder_becomes_private_also_with_a_lock_in_it(self, home: Path) -> None:
+        folder = DataFolder(home / "data")
+        folder.root.mkdir()
+        folder.root.chmod(0o755)
+        folder.make_run()
+        folder.window_lock.touch()
+        assert folder.prepare() == ()
+        assert mode(folder.root) == 0o700
+
     def test_a_folder_with_other_things_in_it_keeps_its_mode_and_that_is_told(
         self, home: Path
     ) -> None:

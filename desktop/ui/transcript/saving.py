@@ -65,10 +65,11 @@ async def save_code(parent: QWidget, text: str, language: str) -> None:
     """Asks where to, and writes a new file, byte for byte as copied. Raises NacreError."""
     path = await choose_new_file(parent, say("Save the code"), Path.home() / suggestion(language))
     if path is not None:
-        await asyncio.to_thread(_write_new, path, text)
+        await asyncio.to_thread(write_new, path, text)
 
 
-def _write_new(path: Path, text: str) -> None:
+def write_new(path: Path, text: str) -> None:
+    """Blocks. Raises NacreError, also where a file of this name is there."""
     try:
         with path.open("x", encoding="utf-8", newline="") as file:
             file.write(text)
@@ -79,4 +80,4 @@ def _write_new(path: Path, text: str) -> None:
     except OSError as error:
         # Half a file is worse than none.
         path.unlink(missing_ok=True)
-        raise NacreError(say("The code could not be saved."), detail=str(error)) from error
+        raise NacreError(say("The file could not be saved."), detail=str(error)) from error
