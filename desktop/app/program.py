@@ -112,8 +112,9 @@ class Program:
 
     def _complete(self) -> None:
         from desktop.ui.actions import fill_menus
+        from desktop.ui.keys_in_force import KeysInForce
 
-        self._window.complete(fill_menus)
+        KeysInForce(self._window.complete(fill_menus), self._preferences, self._app, self._window)
 
     # -- loading ------------------------------------------------------------------------------
 

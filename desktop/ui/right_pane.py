@@ -13,6 +13,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from desktop.ui.key_hint import KeyHint
 from desktop.ui.theme import Theme
 
 
@@ -35,7 +36,7 @@ class RightPane(QFrame):
         self._row.addStretch(1)
         close = self._tool("✕", "closeRightPane")
         close.setAccessibleName(self.tr("Close the right pane"))
-        close.setToolTip(self.tr("Close (Ctrl+J)"))
+        KeyHint(close, self.tr("Close"), "right_pane")
         close.clicked.connect(self.close_wanted)
         self._row.addWidget(close)
         column = QVBoxLayout(self)

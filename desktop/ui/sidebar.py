@@ -16,6 +16,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from desktop.ui.key_hint import KeyHint
 from desktop.ui.theme import Theme
 
 if TYPE_CHECKING:
@@ -114,7 +115,7 @@ class Sidebar(QFrame):
         self.search.returnPressed.connect(lambda: self.search_wanted.emit(self.search.text()))
         new = QPushButton(self.tr("New"), self)
         new.setAccessibleName(self.tr("New conversation"))
-        new.setToolTip(self.tr("New conversation (Ctrl+N)"))
+        KeyHint(new, self.tr("New conversation"), "new")
         new.setObjectName("newConversation")
         new.clicked.connect(lambda: self.new_wanted.emit(0))
         folder = QPushButton(self.tr("Open folder…"), self)
