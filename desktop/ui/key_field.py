@@ -33,7 +33,6 @@ class KeyField(QLineEdit):
         return super().event(event)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        event.accept()
         if event.isAutoRepeat():
             return
         bare = event.modifiers() == Qt.KeyboardModifier.NoModifier

@@ -7,7 +7,7 @@ that writing needs are refused. What acts only in one field is shown and can't b
 from collections.abc import Callable
 from functools import partial
 
-from PySide6.QtCore import QEvent, QSignalBlocker, QTimer
+from PySide6.QtCore import QEvent, QTimer
 from PySide6.QtGui import QStandardItemModel
 from PySide6.QtWidgets import QHeaderView, QLineEdit, QScrollArea, QVBoxLayout, QWidget
 
@@ -60,10 +60,8 @@ class KeyboardPage(QWidget):
         lines = key_lines.matching(
             key_lines.lines(self._shortcuts()), self._words.text(), self._key
         )
-        # The field keeps the keyboard while the line that it belongs to is made anew.
-        with QSignalBlocker(self.table.selectionModel()):
-            self._model.removeRows(0, self._model.rowCount())
-            key_lines.fill(self._model, lines)
+        self._model.removeRows(0, self._model.rowCount())
+        key_lines.fill(self._model, lines)
         self.table.expandAll()
         self._choose(name)
 

@@ -30,8 +30,11 @@ FIXED: Mapping[str, str] = MappingProxyType(
         "Shift+F10": "Menu of what has the keyboard",
     }
 )
-_CHORD = Qt.KeyboardModifier.ControlModifier | Qt.KeyboardModifier.AltModifier
-_CHORD |= Qt.KeyboardModifier.MetaModifier
+_CHORD = (
+    Qt.KeyboardModifier.ControlModifier
+    | Qt.KeyboardModifier.AltModifier
+    | Qt.KeyboardModifier.MetaModifier
+)
 _SAME = {Qt.Key.Key_Backtab: Qt.Key.Key_Tab, Qt.Key.Key_Enter: Qt.Key.Key_Return}
 
 
@@ -119,7 +122,7 @@ def pressed(combination: QKeyCombination, text: str) -> str:
 
 def is_needed_for_writing(keys: str) -> bool:
     """A key without Ctrl, Alt or Meta writes or moves, unless it is one of F1 … or of the media."""
-    combination = QKeySequence(keys)[0]
+    combination = _chord(QKeySequence(keys))
     if combination.keyboardModifiers() & _CHORD:
         return False
     key = combination.key()
@@ -133,13 +136,17 @@ def _keys_of(entry: object) -> Keys | None:
     keys: list[str] = []
     for one in cast("list[object]", entry):
         sequence = QKeySequence(one if isinstance(one, str) else "")
-        if sequence.count() != 1 or sequence[0].key() == Qt.Key.Key_unknown:
+        if sequence.count() != 1 or _chord(sequence).key() == Qt.Key.Key_unknown:
             return None
         portable = _portable(sequence)
         if is_needed_for_writing(portable) or portable in FIXED:
             return None
         keys.append(portable)
     return tuple(dict.fromkeys(keys))
+
+
+def _chord(sequence: QKeySequence) -> QKeyCombination:
+    return sequence[0]  # pyright: ignore[reportIndexIssue, reportUnknownVariableType] (not in the stubs)
 
 
 def _portable(sequence: QKeySequence) -> str:

@@ -12,7 +12,7 @@ class WrappingBox(QCheckBox):
         super().__init__(words, parent)
         self._words = words.split()
         self.setAccessibleName(words)
-        policy = QSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Fixed)
+        policy = QSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Preferred)
         policy.setHeightForWidth(True)
         self.setSizePolicy(policy)
 
