@@ -16,7 +16,7 @@ from desktop.settings import KEYS
 from desktop.ui import key_lines
 from desktop.ui.actions import native
 from desktop.ui.announcing import announce
-from desktop.ui.controls import act_button, text_label
+from desktop.ui.controls import act_button, make_clearable, text_label
 from desktop.ui.flow import FlowLayout
 from desktop.ui.key_field import KeyField
 from desktop.ui.key_lines import NAME_ROLE
@@ -231,6 +231,7 @@ class KeyboardPage(QWidget):
         self._words.setObjectName("keyWords")
         self._words.setAccessibleName(self.tr("Find an action by its words"))
         self._words.setPlaceholderText(self.tr("Find by words"))
+        make_clearable(self._words)
         self._words.textChanged.connect(lambda _: self._fill())
         self._key_filter = KeyField(self, "keyFilter")
         self._key_filter.setAccessibleName(self.tr("Find an action by pressing its keys"))
