@@ -84,7 +84,8 @@ class KeyboardPage(QWidget):
         self._field.show_keys(*keys)
         self._field.setEnabled(spec is not None)
         self._add.setEnabled(bool(keys))
-        self._reset.setEnabled(spec is not None and self._name in shortcuts.changed)
+        is_usual = spec is None or (keys == spec.keys and self._name not in shortcuts.changed)
+        self._reset.setEnabled(not is_usual)
         self._reset_all.setEnabled(shortcuts.reset() != shortcuts)
 
     def event(self, event: QEvent) -> bool:

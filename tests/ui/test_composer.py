@@ -130,6 +130,7 @@ def test_an_unknown_price_is_never_shown_as_nothing(composer: Composer) -> None:
 def test_u38_a_screen_reader_hears_what_the_amount_is_and_how_much(composer: Composer) -> None:
     composer.show_spent(Spent(dollars=1.25))
     label = composer.findChild(QLabel, "costLabel")
+    assert label is not None
     assert QAccessible.queryAccessibleInterface(label).text(QAccessible.Text.Name) == (
         "Cost of this conversation: $1.25"
     )

@@ -118,6 +118,10 @@ def test_keys_of_another_action_are_named_and_taken_only_when_agreed(at: At) -> 
     assert at.row() == {"bookmark": ["Ctrl+K"]} and at.answer() == ""
     at.choose("palette")
     assert at.field.text() == ""
+    at.click("resetKeys")
+    assert at.answer() == "Ctrl+K belongs to “Bookmark”. Take it from there?"
+    at.click("takeKeys")
+    assert at.row() == {"bookmark": []} and at.field.text() == "Ctrl+K"
 
 
 @pytest.mark.parametrize(
