@@ -5,6 +5,7 @@ The settings dialog, the checks and the defaults all follow from `SETTINGS`. Pre
 version does not know is kept (SPEC U33). Knows nothing of the store or of the window.
 """
 
+import json
 import math
 import re
 from collections.abc import Mapping
@@ -16,13 +17,14 @@ from typing import Generic, Literal, TypeVar, cast
 from desktop.core.errors import SettingError
 
 Value = bool | int | float | str
-Kind = Literal["bool", "int", "float", "choice", "text", "folder"]
-Section = Literal["Model", "Permissions", "Appearance", "Writing", "Tools", "Storage"]
+Kind = Literal["bool", "int", "float", "choice", "text", "folder", "keys"]
+Section = Literal["Model", "Permissions", "Appearance", "Writing", "Keyboard", "Tools", "Storage"]
 
 T = TypeVar("T", bound=Value)
 T_co = TypeVar("T_co", bound=Value, covariant=True)
 
 TEXT_LIMIT = 4096
+KEYS_LIMIT = 65536
 _TRUE = frozenset({"true", "1", "yes", "on"})
 _FALSE = frozenset({"false", "0", "no", "off"})
 _WHOLE = re.compile(r"[+-]?[0-9]{1,18}")
@@ -41,7 +43,7 @@ class Setting(Generic[T_co]):
     """One preference: its row key, its type, its default, its range and its words.
 
     `minimum` and `maximum` are inclusive and in `unit`; `choices` belong to the kind `choice`. A
-    `folder` is a full path, or empty for the one that Nacre takes.
+    `folder` is a full path, or empty for the one that Nacre takes; `keys` a JSON object, or empty.
     """
 
     key: str
@@ -228,6 +230,14 @@ SEND_KEY: Setting[str] = Setting(
     "With Enter, Shift+Enter begins a new line. With Ctrl+Enter, Enter begins a new line.",
     choices=(Choice("enter", "Enter"), Choice("ctrl-enter", "Ctrl+Enter")),
 )
+KEYS: Setting[str] = Setting(
+    "keyboard.keys",
+    "keys",
+    "",
+    "Keyboard",
+    "Changed keyboard shortcuts",
+    "The actions whose keys were changed, by name; all others have the keys that Nacre gives them.",
+)
 SHELL_TIME_LIMIT: Setting[int] = Setting(
     "tools.shell_time_limit",
     "int",
@@ -329,6 +339,7 @@ SETTINGS: tuple[AnySetting, ...] = (
     REDUCED_MOTION,
     SHOW_THINKING,
     SEND_KEY,
+    KEYS,
     SHELL_TIME_LIMIT,
     SHELL_MEMORY_LIMIT,
     TOOL_OUTPUT_LIMIT,
@@ -411,6 +422,8 @@ def allowed(setting: AnySetting) -> str:
             return f"a text of at most {TEXT_LIMIT} characters in one line"
         case "folder":
             return "the full path of a folder, or nothing"
+        case "keys":
+            return "a JSON object of actions and lists of their keys, or nothing"
 
 
 def _range(setting: AnySetting) -> str:
@@ -449,7 +462,7 @@ def _converted(setting: AnySetting, text: str) -> Value | None:
             return int(number) if _WHOLE.fullmatch(number) else None
         case "float":
             return _float(text)
-        case "choice" | "text" | "folder":
+        case "choice" | "text" | "folder" | "keys":
             return text
 
 
@@ -473,7 +486,7 @@ def _has_kind(setting: AnySetting, value: Value) -> bool:
                 and not isinstance(value, bool)
                 and math.isfinite(value)
             )
-        case "choice" | "text" | "folder":
+        case "choice" | "text" | "folder" | "keys":
             return isinstance(value, str)
 
 
@@ -487,6 +500,8 @@ def _fits(setting: AnySetting, value: Value) -> bool:
             return isinstance(value, str) and _is_plain_line(value)
         case "folder":
             return isinstance(value, str) and _is_folder_name(value)
+        case "keys":
+            return isinstance(value, str) and _is_object(value)
         case "int" | "float":
             return _in_range(setting, cast("float", value))
 
@@ -500,6 +515,15 @@ def _is_folder_name(text: str) -> bool:
     return not text or (_is_plain_line(text) and PurePath(text).is_absolute())
 
 
-def _is_plain_line(text: str) -> bool:
+def _is_object(text: str) -> bool:
+    """What its entries say is looked at one by one, by who knows the actions."""
+    try:
+        made = json.loads(text) if text else {}
+    except (ValueError, RecursionError):
+        return False
+    return isinstance(made, dict) and _is_plain_line(text, limit=KEYS_LIMIT)
+
+
+def _is_plain_line(text: str, *, limit: int = TEXT_LIMIT) -> bool:
     """Printable and storable: no line breaks, no NUL, no half of a surrogate pair."""
-    return len(text) <= TEXT_LIMIT and all(letter.isprintable() for letter in text)
+    return len(text) <= limit and all(letter.isprintable() for letter in text)

@@ -21,12 +21,14 @@ from desktop.settings import (
     BACKUP_FOLDER,
     BACKUP_INTERVAL,
     BASE_URL,
+    KEYS,
     SEND_KEY,
     SHOW_THINKING,
     TRANSCRIPT_ZOOM,
 )
 from desktop.tools.attachments.reading import attachment_of, picture_of
 from desktop.tools.naming import file_names
+from desktop.ui import shortcuts
 from desktop.ui.access_page import AccessPage
 from desktop.ui.attaching import Reading
 from desktop.ui.conversation_area import ConversationArea
@@ -34,6 +36,7 @@ from desktop.ui.conversation_page import ConversationPage
 from desktop.ui.desk import Desk
 from desktop.ui.doors import Doors, StorageDoors
 from desktop.ui.help_boxes import show_about, show_shortcuts
+from desktop.ui.keyboard_page import KeyboardPage
 from desktop.ui.main_window import MainWindow
 from desktop.ui.outline.page import OutlinePage
 from desktop.ui.palette import show_palette
@@ -135,7 +138,7 @@ class Layers:
             settings_dialog=self._settings_dialog,
             welcome_page=self._welcome_page,
             conversation_list=lambda parent: ConversationList(self._theme(), parent),
-            show_shortcuts=show_shortcuts,
+            show_shortcuts=lambda parent: show_shortcuts(parent, self._keys_in_force()),
             show_about=lambda parent: show_about(parent, program_version()),
             show_usage=self._show_usage,
             show_palette=lambda *what: show_palette(self._theme(), *what),
@@ -224,6 +227,7 @@ class Layers:
                 self._theme(), self._opened().tool_server_list, self._tasks
             ),
             storage_page=storage_page,
+            keyboard_page=KeyboardPage(self._theme(), self._preferences),
             cache_prices=self._opened().cache_prices,
             sandbox_note=SandboxNote(self._opened().confinement, self._tasks),
             parent=parent,
@@ -277,6 +281,9 @@ class Layers:
             if self._folder.logs.is_dir():
                 self._log_file = LogFile(self._folder.logs, self._redaction)
                 _LOG.info("Nacre %s started", program_version())
+
+    def _keys_in_force(self) -> dict[str, tuple[str, ...]]:
+        return shortcuts.read(self._preferences.value(KEYS)).in_force()
 
     def _opened(self) -> Runtime:
         if self._runtime is None:

@@ -127,8 +127,9 @@ class Program:
         from desktop.app.helping import Helping
         from desktop.headless.crashes import CrashFile
         from desktop.ui.actions import fill_menus
+        from desktop.ui.keys_in_force import KeysInForce
 
-        self._window.complete(fill_menus)
+        KeysInForce(self._window.complete(fill_menus), self._preferences, self._app, self._window)
         self.arrivals = Arrivals(
             self._window, self._tasks, self._door.place if self._door is not None else None
         )

@@ -1,15 +1,15 @@
 """Every action of the program, declared once: its menu, its words, its keys (LOOK.md "Keys").
 
 The window makes menus and shortcuts from this list; the list of shortcuts in Help is the same list.
+What a person made of the keys is `ui/shortcuts`.
 """
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from PySide6.QtGui import QAction, QKeySequence
-from PySide6.QtWidgets import QApplication, QMainWindow, QMenu
+from PySide6.QtWidgets import QMainWindow, QMenu
 
-from desktop.ui.field_keys import FieldKeys
 from desktop.ui.tab_strip import PLACES
 
 
@@ -117,18 +117,15 @@ def fill_menus(
             inner[spec.under] = menus[spec.menu].addMenu(window.tr(spec.under))
         (inner[spec.under] if spec.under else menus[spec.menu]).addAction(action)
         made[spec.name] = action
-    app = QApplication.instance()
-    if isinstance(app, QApplication):
-        FieldKeys([keys for spec in ACTIONS if spec.over_fields for keys in spec.keys], app, window)
     return made
 
 
-def shortcut_lines() -> list[tuple[str, str]]:
-    """`(what, keys)` for the list in Help, with the keys as this platform writes them."""
+def shortcut_lines(in_force: Mapping[str, tuple[str, ...]]) -> list[tuple[str, str]]:
+    """`(what, keys)` for the list in Help, with the keys by action as this platform writes them."""
     lines: dict[str, list[str]] = {}
     for spec in ACTIONS:
         # Those of an inner menu are a row of keys: its first and its last say them all.
-        lines.setdefault(spec.under or spec.text, []).extend(map(native, spec.keys))
+        lines.setdefault(spec.under or spec.text, []).extend(map(native, in_force[spec.name]))
     of_actions = [
         (what, " · ".join(keys) if len(keys) < len(PLACES) else f"{keys[0]} … {keys[-1]}")
         for what, keys in lines.items()

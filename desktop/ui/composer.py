@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from PySide6.QtCore import Qt, QTimer, Signal
+from PySide6.QtCore import QSize, Qt, QTimer, Signal
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import (
     QFrame,
@@ -29,6 +29,7 @@ from desktop.ui.attached_text import with_text
 from desktop.ui.attachments import Attachments
 from desktop.ui.context_ring import ContextRing
 from desktop.ui.estimate import Estimate
+from desktop.ui.flow import FlowLayout, least_at_width
 from desktop.ui.key_line import KeyLine
 from desktop.ui.message_field import MessageField
 from desktop.ui.plain_text import text_of
@@ -222,7 +223,10 @@ class Composer(QFrame):
 
     def show_spent(self, spent: Spent) -> None:
         self._ring.show_context(spent.context, spent.window)
-        self._cost.setText(words.dollars(spent.dollars))
+        cost = words.dollars(spent.dollars)
+        self._cost.setText(cost)
+        # Said together: a name of its own hides what stands on a label.
+        self._cost.setAccessibleName(self.tr("Cost of this conversation: {cost}").format(cost=cost))
         self._cost.setToolTip(
             self.tr("{prompt} tokens read ({cached} from the cache), {output} written").format(
                 prompt=words.tokens(spent.prompt),
@@ -241,8 +245,8 @@ class Composer(QFrame):
         column.setSpacing(theme.space_4)
         column.addWidget(self.attached)
         column.addWidget(self.field)
-        row = QHBoxLayout()
-        row.setSpacing(theme.space_8)
+        # Where the width ends the choices go on in the next line; their words are never cut.
+        row = FlowLayout(theme.space_8, last_at_end=True)
         self._attach = QToolButton(self)
         self._attach.setText("+")
         self._attach.setObjectName("attachButton")
@@ -277,9 +281,13 @@ class Composer(QFrame):
         self._one_place.addWidget(self._stop)
         for widget in (self._attach, self._model, self._effort, self._mode):
             row.addWidget(widget)
-        row.addStretch(1)
+        end = QWidget(self)
+        ending = QHBoxLayout(end)
+        ending.setContentsMargins(0, 0, 0, 0)
+        ending.setSpacing(theme.space_8)
         for widget in (self._estimate, self._ring, self._cost, holder):
-            row.addWidget(widget)
+            ending.addWidget(widget)
+        row.addWidget(end)
         column.addLayout(row)
 
     def _combo(self, name: str, object_name: str) -> QuietCombo:
@@ -352,11 +360,15 @@ class Composer(QFrame):
         if index >= 0:
             combo.show_index(index)
 
+    def minimumSizeHint(self) -> QSize:
+        return least_at_width(self, self._column)
+
     # -- size ---------------------------------------------------------------------------------
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
         self._fit()
+        self.updateGeometry()
 
     def _fit(self) -> None:
         """The field is as high as its text, up to 40 % of the window."""

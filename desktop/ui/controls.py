@@ -5,7 +5,7 @@ from collections.abc import Callable
 
 from PySide6.QtCore import QSize, Qt
 from PySide6.QtGui import QPainter, QPaintEvent, QPalette
-from PySide6.QtWidgets import QLabel, QPushButton, QSizePolicy, QWidget
+from PySide6.QtWidgets import QLabel, QLineEdit, QPushButton, QSizePolicy, QToolButton, QWidget
 
 
 def text_label(parent: QWidget, name: str, text: str = "", *, narrows: bool = True) -> QLabel:
@@ -29,6 +29,14 @@ def act_button(parent: QWidget, text: str, name: str, act: Callable[[], object])
     button.setAutoDefault(False)
     button.clicked.connect(lambda _=False: act())
     return button
+
+
+def make_clearable(field: QLineEdit) -> None:
+    """Gives it the button that empties it, which Qt leaves without a name. The keyboard has its own
+    way: mark all and delete."""
+    field.setClearButtonEnabled(True)
+    for button in field.findChildren(QToolButton):
+        button.setAccessibleName(field.tr("Empty this field"))
 
 
 class OneLine(QLabel):

@@ -18,9 +18,12 @@ class FieldKeys(QObject):
 
     def __init__(self, keys: Collection[str], app: QApplication, parent: QObject) -> None:
         super().__init__(parent)
-        self._keys = [QKeySequence(one) for one in keys]
+        self.set_keys(keys)
         app.focusChanged.connect(self._watch)
         self._watch(None, app.focusWidget())
+
+    def set_keys(self, keys: Collection[str]) -> None:
+        self._keys = [QKeySequence(one) for one in keys]
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
         """True where the field must not see the event: it would claim the key."""

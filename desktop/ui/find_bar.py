@@ -4,6 +4,7 @@ from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QLineEdit, QToolButton, QWidget
 
+from desktop.ui.controls import make_clearable
 from desktop.ui.theme import Theme
 
 
@@ -26,7 +27,7 @@ class FindBar(QFrame):
         self.field.setObjectName("findField")
         self.field.setAccessibleName(self.tr("Find in this conversation"))
         self.field.setPlaceholderText(self.tr("Find in this conversation"))
-        self.field.setClearButtonEnabled(True)
+        make_clearable(self.field)
         self.field.textChanged.connect(self.typed)
         row.addWidget(self.field, 1)
         self._count = QLabel(self)

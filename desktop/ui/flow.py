@@ -1,14 +1,16 @@
-"""A row of widgets that goes on in the next line where the width ends."""
+"""A row of widgets that goes on in the next line where the width ends, and what it needs then."""
 
 from PySide6.QtCore import QPoint, QRect, QSize, Qt
 from PySide6.QtWidgets import QLayout, QLayoutItem, QWidget
 
 
 class FlowLayout(QLayout):
-    """In the direction of the language, each as wide as it wants; hidden ones take no room."""
+    """In the direction of the language, each as wide as it wants; hidden ones take no room. With
+    `last_at_end` the last one stands at the end of its line."""
 
-    def __init__(self, spacing: int) -> None:
+    def __init__(self, spacing: int, *, last_at_end: bool = False) -> None:
         super().__init__()
+        self._last_at_end = last_at_end
         self._items: list[QLayoutItem] = []
         self.setContentsMargins(0, 0, 0, 0)
         self.setSpacing(spacing)
@@ -53,21 +55,43 @@ class FlowLayout(QLayout):
 
     def _arrange(self, area: QRect, *, moves: bool) -> int:
         """The height that the lines take; with `moves` the widgets go to their places."""
-        at, line = area.topLeft(), 0
+        top = area.y()
+        for line in self._lines(area.width()):
+            height = max(size.height() for _, size in line)
+            left = area.x()
+            for item, size in line:
+                if self._last_at_end and item is self._items[-1]:
+                    left = area.right() + 1 - size.width()
+                if moves:
+                    place = QRect(QPoint(left, top + (height - size.height()) // 2), size)
+                    item.setGeometry(self._mirrored(place, area))
+                left += size.width() + self.spacing()
+            top += height + self.spacing()
+        return max(0, top - self.spacing() - area.y())
+
+    def _lines(self, width: int) -> list[list[tuple[QLayoutItem, QSize]]]:
+        """What stands beside each other; what is wider than a line gets all of it."""
+        lines: list[list[tuple[QLayoutItem, QSize]]] = []
+        left = 0
         for item in self._shown():
-            size = item.sizeHint()
-            if at.x() > area.x() and at.x() + size.width() > area.right() + 1:
-                at = QPoint(area.x(), at.y() + line + self.spacing())
-                line = 0
-            if moves:
-                place = QRect(at, size)
-                item.setGeometry(self._mirrored(place, area))
-            at = QPoint(at.x() + size.width() + self.spacing(), at.y())
-            line = max(line, size.height())
-        return at.y() + line - area.y()
+            hint = item.sizeHint()
+            size = QSize(min(hint.width(), max(width, item.minimumSize().width())), hint.height())
+            if not lines or left + size.width() > width:
+                lines.append([])
+                left = 0
+            lines[-1].append((item, size))
+            left += size.width() + self.spacing()
+        return lines
 
     def _mirrored(self, place: QRect, area: QRect) -> QRect:
         parent = self.parentWidget()
         if not isinstance(parent, QWidget) or not parent.isRightToLeft():
             return place
         return QRect(QPoint(area.left() + area.right() - place.right(), place.top()), place.size())
+
+
+def least_at_width(part: QWidget, layout: QLayout) -> QSize:
+    """The least size of a part whose words and rows get higher as it gets narrower: a window's
+    layout knows nothing of that, and would cut them."""
+    least = layout.totalMinimumSize()
+    return QSize(least.width(), layout.totalMinimumHeightForWidth(max(part.width(), least.width())))

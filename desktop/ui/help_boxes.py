@@ -1,16 +1,19 @@
 """The small boxes of the Help menu."""
 
+from collections.abc import Mapping
+from html import escape
+
 from PySide6.QtCore import QCoreApplication, Qt
 from PySide6.QtWidgets import QMessageBox, QWidget
 
 from desktop.ui.actions import shortcut_lines
 
 
-def show_shortcuts(parent: QWidget) -> None:
+def show_shortcuts(parent: QWidget, in_force: Mapping[str, tuple[str, ...]]) -> None:
     """All keys, from the same declarations as the menus."""
     rows = "".join(
-        f"<tr><td>{_say(what)}</td><td>&nbsp;&nbsp;<b>{keys}</b></td></tr>"
-        for what, keys in shortcut_lines()
+        f"<tr><td>{escape(_say(what))}</td><td>&nbsp;&nbsp;<b>{escape(keys)}</b></td></tr>"
+        for what, keys in shortcut_lines(in_force)
     )
     _open(parent, _say("Keyboard shortcuts"), f"<table>{rows}</table>")
 

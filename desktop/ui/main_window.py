@@ -6,7 +6,7 @@ It joins its parts and shows what is; what the person wants with conversations i
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -112,8 +112,8 @@ class MainWindow(QMainWindow):
 
     # -- for the root -------------------------------------------------------------------------
 
-    def complete(self, fill_menus: FillMenus) -> None:
-        """The window has been painted: its menus get their actions."""
+    def complete(self, fill_menus: FillMenus) -> Mapping[str, QAction]:
+        """The window has been painted: its menus get their actions, which are returned by name."""
         self._actions = fill_menus(self, self._menus, self._slots())
         hear_menu_key(self)
         menu = self._menus["Conversation"]
@@ -123,6 +123,7 @@ class MainWindow(QMainWindow):
         # At large fonts the buttons of the sidebar want more; to ask them lays them out.
         least = max(self.sidebar.minimumWidth(), self.sidebar.minimumSizeHint().width())
         self.sidebar.setMinimumWidth(least)
+        return self._actions
 
     def connect_desk(
         self, desk: Desk, make_page: MakePage, view: CatalogueView, scratch: Path

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from PySide6.QtCore import QAbstractListModel, QModelIndex, QObject, QRect, QSize, Qt
-from PySide6.QtGui import QAction, QKeyEvent, QPainter
+from PySide6.QtGui import QAction, QKeyEvent, QKeySequence, QPainter
 from PySide6.QtWidgets import (
     QDialog,
     QFrame,
@@ -21,7 +21,7 @@ from PySide6.QtWidgets import (
 )
 
 from desktop.core.records import Tab
-from desktop.ui.actions import ACTIONS, native
+from desktop.ui.actions import ACTIONS
 from desktop.ui.fuzzy import score
 from desktop.ui.outline.model import Index
 from desktop.ui.theme import Theme
@@ -246,7 +246,7 @@ def entries_of(
             actions[spec.name].text(),
             spec.menu,
             actions[spec.name].trigger,
-            native(spec.keys[0]) if spec.keys else "",
+            actions[spec.name].shortcut().toString(QKeySequence.SequenceFormat.NativeText),
             enabled=actions[spec.name].isEnabled(),
         )
         for spec in ACTIONS

@@ -6,38 +6,28 @@ a default; "always" shows its rule before it is kept and waits until all of a lo
 A circle is asked about in the same place: let it go on, stop it, or tell it something (U27).
 """
 
-import math
 from collections.abc import Callable, Sequence
 from typing import assert_never
 
-from PySide6.QtCore import Qt, QTimer, Signal
-from PySide6.QtGui import (
-    QKeyEvent,
-    QTextCharFormat,
-    QTextCursor,
-    QTextFormat,
-    QTextOption,
-)
+from PySide6.QtCore import QSize, Qt, QTimer, Signal
+from PySide6.QtGui import QKeyEvent, QResizeEvent
 from PySide6.QtWidgets import (
     QFrame,
     QHBoxLayout,
     QLabel,
     QLineEdit,
-    QPlainTextEdit,
     QPushButton,
-    QTextEdit,
     QVBoxLayout,
     QWidget,
 )
 
 from desktop.core.permissions import Act, Answer, Circle, Question
-from desktop.ui.flow import FlowLayout
+from desktop.ui.act_text import ActText
+from desktop.ui.flow import FlowLayout, least_at_width
 from desktop.ui.theme import Theme
 from desktop.ui.visible import visible
 
 GUARD_MS = 500
-_LINES_SHOWN = 12
-_DIFF_GROUND = {"+": "added", "-": "removed"}
 
 
 class PermissionBar(QFrame):
@@ -62,6 +52,14 @@ class PermissionBar(QFrame):
         self._guard.timeout.connect(self._end_guard)
         self._build(theme)
         self.hide()
+
+    def minimumSizeHint(self) -> QSize:
+        """Nothing that is said of an act is cut."""
+        return least_at_width(self, self._column)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self.updateGeometry()
 
     # -- what is ------------------------------------------------------------------------------
 
@@ -95,7 +93,6 @@ class PermissionBar(QFrame):
         self._question = question
         self._sentence.setText(visible(about.sentence))
         self.setAccessibleDescription(self._sentence.text())
-        self._detail.setPlainText(visible(about.detail))
         self._rule_row.hide()
         self._why.clear()
         match about:
@@ -105,7 +102,9 @@ class PermissionBar(QFrame):
                 self._dress_for_circle()
             case _:
                 assert_never(about)
-        self._fit_detail()
+        is_diff = isinstance(about, Act) and about.detail_kind == "diff"
+        self._detail.show_act(visible(about.detail), is_diff=is_diff)
+        self._seen_all = False
         for button in self._buttons:
             button.setEnabled(False)
         self.show()
@@ -113,7 +112,6 @@ class PermissionBar(QFrame):
 
     def _dress_for_act(self, act: Act) -> None:
         self.setAccessibleName(self.tr("Permission"))
-        self._mark_diff(act.detail_kind == "diff")
         facts = self._facts(act)
         self._where.setText(facts)
         self._where.setToolTip(act.caution)
@@ -129,7 +127,6 @@ class PermissionBar(QFrame):
 
     def _dress_for_circle(self) -> None:
         self.setAccessibleName(self.tr("The agent runs in circles"))
-        self._mark_diff(False)
         self._where.hide()
         self._allow.setText(self.tr("Let it go on  1"))
         self._always.hide()
@@ -196,6 +193,11 @@ class PermissionBar(QFrame):
             "" if self._seen_all else self.tr("Scroll to the end of what would run first")
         )
 
+    def _note_room(self) -> None:
+        """A window made higher may show all of it; before the guard is over nothing is laid out."""
+        if not self.guarded:
+            self._note_scroll()
+
     # -- answering ----------------------------------------------------------------------------
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
@@ -238,7 +240,7 @@ class PermissionBar(QFrame):
     # -- building -----------------------------------------------------------------------------
 
     def _build(self, theme: Theme) -> None:
-        column = QVBoxLayout(self)
+        self._column = column = QVBoxLayout(self)
         column.setContentsMargins(theme.space_12, theme.space_8, theme.space_12, theme.space_8)
         column.setSpacing(theme.space_8)
         head = QHBoxLayout()
@@ -251,14 +253,12 @@ class PermissionBar(QFrame):
         head.addWidget(self._sentence, 1)
         head.addWidget(self._count)
         column.addLayout(head)
-        self._detail = QPlainTextEdit(self)
+        self._detail = ActText(theme, self)
         self._detail.setObjectName("permissionDetail")
         self._detail.setAccessibleName(self.tr("What would run"))
-        self._detail.setReadOnly(True)
-        self._detail.setProperty("monospace", True)
-        self._detail.setWordWrapMode(QTextOption.WrapMode.WrapAnywhere)
-        self._detail.setTabChangesFocus(True)
-        self._detail.verticalScrollBar().valueChanged.connect(lambda _: self._note_scroll())
+        scroll_bar = self._detail.verticalScrollBar()
+        scroll_bar.valueChanged.connect(lambda _: self._note_scroll())
+        scroll_bar.rangeChanged.connect(lambda *_: self._note_room())
         column.addWidget(self._detail)
         self._where = QLabel(self)
         self._where.setTextFormat(Qt.TextFormat.PlainText)
@@ -325,43 +325,3 @@ class PermissionBar(QFrame):
         button.setAutoDefault(False)
         button.setDefault(False)
         return button
-
-    def _mark_diff(self, is_diff: bool) -> None:
-        """Gives added and removed lines their ground; the signs + and − say it too."""
-        marks: list[QTextEdit.ExtraSelection] = []
-        block = self._detail.document().firstBlock()
-        while is_diff and block.isValid():
-            line = block.text()
-            colour = _DIFF_GROUND.get(line[:1], "")
-            if colour and not line.startswith(("+++", "---")):
-                mark = QTextEdit.ExtraSelection()
-                marked = QTextCharFormat()
-                marked.setBackground(self._theme.color(colour))
-                marked.setProperty(QTextFormat.Property.FullWidthSelection, True)
-                mark.format = marked  # pyright: ignore[reportAttributeAccessIssue]
-                mark.cursor = QTextCursor(block)  # pyright: ignore[reportAttributeAccessIssue]
-                marks.append(mark)
-            block = block.next()
-        self._detail.setExtraSelections(marks)
-
-    def _height_of_lines(self, most: int) -> int:
-        """The height of the first lines as they are laid out."""
-        document = self._detail.document()
-        layout = document.documentLayout()
-        block, height, left = document.firstBlock(), 0.0, most
-        while block.isValid() and left:
-            height += layout.blockBoundingRect(block).height()
-            block, left = block.next(), left - 1
-        return math.ceil(height)
-
-    def _fit_detail(self) -> None:
-        line = self._detail.fontMetrics().lineSpacing()
-        # A fallback font's line is a little taller; one endless line does not fill the window.
-        most = _LINES_SHOWN * (line + 2)
-        height = max(2 * line, min(self._height_of_lines(_LINES_SHOWN), most))
-        margin = round(self._detail.document().documentMargin() * 2)
-        # Qt wants one pixel more than the lines need, else it scrolls, and "always" waits for that.
-        frame = self._detail.frameWidth() * 2 + 1
-        self._detail.setFixedHeight(height + margin + frame)
-        self._detail.verticalScrollBar().setValue(0)
-        self._seen_all = False

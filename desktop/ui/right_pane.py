@@ -13,6 +13,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from desktop.ui.key_hint import KeyHint
 from desktop.ui.theme import Theme
 
 
@@ -33,9 +34,9 @@ class RightPane(QFrame):
         self._row.setContentsMargins(now.space_8, now.space_4, now.space_4, now.space_4)
         self._row.setSpacing(now.space_4)
         self._row.addStretch(1)
-        close = self._tool("✕", "closeRightPane")
+        self._close = close = self._tool("✕", "closeRightPane")
         close.setAccessibleName(self.tr("Close the right pane"))
-        close.setToolTip(self.tr("Close (Ctrl+J)"))
+        KeyHint(close, self.tr("Close"), "right_pane")
         close.clicked.connect(self.close_wanted)
         self._row.addWidget(close)
         column = QVBoxLayout(self)
@@ -51,6 +52,8 @@ class RightPane(QFrame):
         self._buttons.addButton(button)
         self._row.insertWidget(self._pages.count(), button)
         self._pages.addWidget(page)
+        self.setTabOrder(button, self._close)
+        self.setTabOrder(self._close, page)
         button.clicked.connect(lambda: self.show_page(page))
         if self._pages.count() == 1:
             button.setChecked(True)

@@ -8,10 +8,10 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtGui import QAccessible, QAccessibleAnnouncementEvent, QKeyEvent
+from PySide6.QtGui import QAccessible, QAccessibleAnnouncementEvent, QFocusEvent, QKeyEvent
 from PySide6.QtWidgets import QHBoxLayout, QLineEdit, QVBoxLayout, QWidget
 
-from desktop.ui.controls import act_button, text_label
+from desktop.ui.controls import act_button, make_clearable, text_label
 from desktop.ui.search_filters import SearchFilters
 from desktop.ui.search_list import SearchList, SearchModel
 from desktop.ui.search_paint import SearchDelegate
@@ -30,20 +30,22 @@ class EverythingPage(QWidget):
     def __init__(self, theme: Callable[[], Theme], parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setObjectName("searchPage")
-        self.field = QLineEdit(self)
+        # Made in the order in which Tab goes through them.
+        self._middle = middle = QWidget(self)
+        self._close = act_button(middle, self.tr("Close"), "closeSearch", self.closed.emit)
+        self.field = QLineEdit(middle)
         self.field.setObjectName("searchEverything")
         self.field.setAccessibleName(self.tr("Search in all conversations"))
         self.field.setPlaceholderText(self.tr("Words, names of files, “exact words”"))
-        self.field.setClearButtonEnabled(True)
-        self.filters = SearchFilters(theme(), self)
+        make_clearable(self.field)
+        self.filters = SearchFilters(theme(), middle)
         self.rows = SearchModel(self)
-        self.list = SearchList(self.rows, self)
+        self.list = SearchList(self.rows, middle)
         self.list.setItemDelegate(SearchDelegate(theme, self.list))
-        self._state = text_label(self, "searchState")
+        self._state = text_label(middle, "searchState")
         self._state.setProperty("muted", True)
-        self._stop = act_button(self, self.tr("Stop"), "searchStop", self.stop_wanted.emit)
+        self._stop = act_button(middle, self.tr("Stop"), "searchStop", self.stop_wanted.emit)
         self._build(theme())
-        self.setFocusProxy(self.field)
         self.field.textChanged.connect(lambda _: self.typed.emit())
         self.field.returnPressed.connect(self.list.enter)
         self.filters.changed.connect(self.typed)
@@ -61,6 +63,10 @@ class EverythingPage(QWidget):
         """Tells a screen reader, once."""
         QAccessible.updateAccessibility(QAccessibleAnnouncementEvent(self._state, words))
 
+    def focusInEvent(self, event: QFocusEvent) -> None:
+        """The field has the keyboard. With a proxy Tab would never lead out of the page."""
+        self.field.setFocus(event.reason())
+
     def keyPressEvent(self, event: QKeyEvent) -> None:
         """↓ goes to the hits, as Enter in the field does; Esc goes back there, then closes."""
         match event.key():
@@ -75,7 +81,7 @@ class EverythingPage(QWidget):
 
     def _build(self, theme: Theme) -> None:
         outer = QHBoxLayout(self)
-        middle = QWidget(self)
+        middle = self._middle
         middle.setMaximumWidth(theme.column)
         outer.addStretch(1)
         outer.addWidget(middle, 100)
@@ -85,9 +91,8 @@ class EverythingPage(QWidget):
         column.setSpacing(theme.space_8)
         title = text_label(middle, "searchTitle", self.tr("Search"))
         title.setProperty("title", True)
-        close = act_button(middle, self.tr("Close"), "closeSearch", self.closed.emit)
-        close.setToolTip(self.tr("Back to the conversations (Esc)"))
-        column.addLayout(_row(theme, title, close))
+        self._close.setToolTip(self.tr("Back to the conversations (Esc)"))
+        column.addLayout(_row(theme, title, self._close))
         column.addWidget(self.field)
         column.addWidget(self.filters)
         column.addLayout(_row(theme, self._state, self._stop))

@@ -1,11 +1,11 @@
 """Settings, drawn from their declarations: one control a setting, a change counts at once.
 
-The pages of access and of tool servers are handed in and stand first; that of storage too, and
-takes its settings in; and the note about the sandbox, which stands over the settings of the tools.
+The pages of access and of tool servers are handed in and stand first; that of the keyboard stands
+in the place of its one setting, that of storage takes its settings in, and the note about the
+sandbox stands over the settings of the tools.
 A bad value is refused in words under its field and changes nothing.
 """
 
-import textwrap
 from collections.abc import Callable
 from typing import cast
 
@@ -35,6 +35,7 @@ from desktop.settings import (
     BACKUP_FOLDER,
     BACKUP_INTERVAL,
     BASE_URL,
+    KEYS,
     MODEL,
     SETTINGS,
     AnySetting,
@@ -45,8 +46,8 @@ from desktop.ui.preferences import LivePreferences
 from desktop.ui.storage_page import StoragePage
 from desktop.ui.tasks import Tasks
 from desktop.ui.theme import Theme
+from desktop.ui.wrapping_box import WrappingBox
 
-CHECK_LETTERS = 40  # in a line of a check box
 COMBO_LETTERS = 16  # that a choice shows at least
 
 
@@ -62,6 +63,7 @@ class SettingsDialog(QDialog):
         access_page: QWidget,
         tool_servers_page: QWidget,
         storage_page: StoragePage,
+        keyboard_page: QWidget,
         cache_prices: Callable[[str], CachePrices | None],
         sandbox_note: QWidget | None = None,
         parent: QWidget | None = None,
@@ -77,14 +79,16 @@ class SettingsDialog(QDialog):
         self._cache_prices = cache_prices
         self._price_notes: dict[str, QLabel] = {}
         self._sandbox_note = sandbox_note
-        self._build(access_page, tool_servers_page)
+        self._build(access_page, tool_servers_page, keyboard_page)
         preferences.changed.connect(self._preference_changed)
         wanted = QSize(theme.px(theme.measures.dialog * 5 // 4), theme.px(theme.measures.dialog))
         self.resize(wanted.boundedTo(self.screen().availableSize() * 0.9))
 
     # -- building -----------------------------------------------------------------------------
 
-    def _build(self, access_page: QWidget, tool_servers_page: QWidget) -> None:
+    def _build(
+        self, access_page: QWidget, tool_servers_page: QWidget, keyboard_page: QWidget
+    ) -> None:
         theme = self._theme
         outer = QVBoxLayout(self)
         outer.setContentsMargins(theme.space_12, theme.space_12, theme.space_12, theme.space_12)
@@ -97,6 +101,9 @@ class SettingsDialog(QDialog):
         self._add_page(self.tr("Access"), access_page)
         self._add_page(self.tr("Tool servers"), tool_servers_page)
         for section in dict.fromkeys(setting.section for setting in SETTINGS):
+            if section == KEYS.section:
+                self._add_page(self.tr(section), keyboard_page)
+                continue
             page = self._storage_page if section == "Storage" else QWidget(self)
             form = self._storage_page.form if section == "Storage" else self._form(page)
             if section == "Tools" and self._sandbox_note is not None:
@@ -152,9 +159,8 @@ class SettingsDialog(QDialog):
             label = QLabel(self.tr(setting.label), self)
             label.setWordWrap(True)
             label.setBuddy(field)
-            form.addRow(label, control)
-        else:
-            form.addRow(control)
+            form.addRow(label)
+        form.addRow(control)
         form.addRow(self._note(self.tr(setting.help)))
         if setting.key in price_words.ABOUT:
             form.addRow(self._price_note(setting.key))
@@ -165,8 +171,7 @@ class SettingsDialog(QDialog):
         value = self._preferences.value(cast("Setting[str]", setting))
         match setting.kind:
             case "bool":
-                # A check box does not wrap by itself, and would widen the page.
-                box = QCheckBox(textwrap.fill(self.tr(setting.label), CHECK_LETTERS), self)
+                box = WrappingBox(self.tr(setting.label), self)
                 box.setChecked(bool(value))
                 box.toggled.connect(lambda on: self._change(setting, bool(on), error))
                 return box
@@ -196,6 +201,8 @@ class SettingsDialog(QDialog):
                 return self._line(setting, str(value), error)
             case "folder":
                 return self._folder_field(setting, str(value), error)
+            case "keys":
+                raise AssertionError("keys have a page of their own")
 
     def _line(self, setting: AnySetting, value: str, error: QLabel) -> QLineEdit:
         line = QLineEdit(value, self)

@@ -16,6 +16,8 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from desktop.ui.controls import make_clearable
+from desktop.ui.key_hint import KeyHint
 from desktop.ui.theme import Theme
 
 if TYPE_CHECKING:
@@ -109,12 +111,12 @@ class Sidebar(QFrame):
         self.search.setObjectName("searchField")
         self.search.setAccessibleName(self.tr("Find conversations by title or folder"))
         self.search.setPlaceholderText(self.tr("Find conversations"))
-        self.search.setClearButtonEnabled(True)
+        make_clearable(self.search)
         self.search.setToolTip(self.tr("Enter looks in all messages"))
         self.search.returnPressed.connect(lambda: self.search_wanted.emit(self.search.text()))
         new = QPushButton(self.tr("New"), self)
         new.setAccessibleName(self.tr("New conversation"))
-        new.setToolTip(self.tr("New conversation (Ctrl+N)"))
+        KeyHint(new, self.tr("New conversation"), "new")
         new.setObjectName("newConversation")
         new.clicked.connect(lambda: self.new_wanted.emit(0))
         folder = QPushButton(self.tr("Open folder…"), self)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QTabBar, QToolButton, QWidget
 
+from desktop.ui.key_hint import KeyHint
 from desktop.ui.marks import MARK_WORDS, MARKS, mark_of
 from desktop.ui.visible import in_order
 
@@ -109,7 +110,7 @@ class TabStrip(QTabBar):
         button.setAutoRaise(True)
         button.setFocusPolicy(Qt.FocusPolicy.NoFocus)
         button.setAccessibleName(self.tr("Close this conversation"))
-        button.setToolTip(self.tr("Close (Ctrl+W)"))
+        KeyHint(button, self.tr("Close"), "close_tab")
         button.clicked.connect(lambda: self.closed.emit(tab_id))
         return button
 

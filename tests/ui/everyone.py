@@ -37,7 +37,12 @@ USABLE = {
     Role.ButtonMenu,
 }
 # What only the mouse reaches, with the key that does the same.
-BY_KEY = {"Close this conversation": "Ctrl+W"}
+BY_KEY = {
+    "Close this conversation": "Ctrl+W",
+    "Empty this field": "Ctrl+A, Del",
+    "What fits": "the arrows in its field",
+    "Commands": "the arrows in the message field",
+}
 _WORDS = re.compile(r"[^\W\d_]{2,}")
 _MANY = (Role.ListItem, Role.TreeItem)  # may be alike: rows of what the person wrote, and cells
 _SILENT = (Role.StaticText, Role.TreeItem)  # that may have nothing to say

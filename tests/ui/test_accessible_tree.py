@@ -6,20 +6,24 @@ One window goes through its main states; in each the accessible tree is walked a
 from pathlib import Path
 
 import pytest
-from PySide6.QtCore import Qt
+from PySide6.QtCore import QMimeData, Qt
 from PySide6.QtGui import QAccessible
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import (
     QApplication,
     QDialog,
+    QLabel,
     QLineEdit,
     QListWidget,
     QMenu,
     QPushButton,
+    QToolButton,
     QWidget,
 )
 
 from desktop.credentials import api_key
+from desktop.ui.attachments import AttachmentChip
+from desktop.ui.message_field import LONG_PASTE
 from desktop.ui.permission_bar import PermissionBar
 from tests.e2e.nacre import Home
 from tests.fakes.messages_api import MessagesServer, reply, text, thinking, tool_use
@@ -45,8 +49,11 @@ class Looker:
         self.person = person
         self.wrong: list[str] = []
 
-    def look(self, state: str, part: QWidget, first: QWidget) -> None:
-        found = [*misheard(part), *untabbed(part, first, self.person.now)]
+    def look(self, state: str, part: QWidget, first: QWidget | None = None) -> None:
+        """With Tab too, from `first` on, where the keyboard goes into the part."""
+        found = misheard(part)
+        if first is not None:
+            found += untabbed(part, first, self.person.now)
         self.wrong += [f"{state}: {one}" for one in dict.fromkeys(found)]
 
     def look_at_dialog(self, state: str, name: str) -> None:
@@ -104,6 +111,11 @@ def test_u38_every_control_has_a_name_and_is_reached_with_the_keyboard_in_every_
         assert_the_search_gives_the_keyboard_back(person)
         assert_shift_f10_opens_the_menu_of_the_row(person)
         look_at_dialogs(eye)
+        look_at_the_palette(eye)
+        look_at_what_is_written(eye)
+        look_beside_the_conversation(eye)
+        look_at_the_search(eye)
+        person.go_to(tab_id)
         for page in ("archived", "bin"):
             person.do(page)
             person.wait(lambda page=page: person.shows(f"{page}Page"))
@@ -149,6 +161,53 @@ def focused() -> QWidget:
     part = QApplication.focusWidget()
     assert part is not None
     return part
+
+
+def look_at_the_palette(eye: Looker) -> None:
+    person = eye.person
+    person.do("palette")
+    person.wait(lambda: person.shows("palette"))
+    eye.look_at_dialog("palette", "palette")
+    person.close_dialog("palette")
+
+
+def look_at_what_is_written(eye: Looker) -> None:
+    """The offers while one types, and a long paste that was opened."""
+    person = eye.person
+    person.write("/")
+    person.wait(lambda: person.shows("completionFrame"))
+    eye.look("completion", person.part(QWidget, "completionFrame"))
+    person.press(Qt.Key.Key_Escape)
+    person.clear()
+    data = QMimeData()
+    data.setText("a line\n" * LONG_PASTE)
+    person.now(lambda: person.composer.insertFromMimeData(data))
+    (chip,) = person.window.findChildren(AttachmentChip)
+    person.wait(chip.isVisible)
+    eye.look("a long paste", person.window, person.composer)
+    read, remove = chip.findChildren(QToolButton)
+    person.click_on(read)
+    person.wait(lambda: person.shows("attachedText"))
+    eye.look_at_dialog("attached text", "attachedText")
+    person.close_dialog("attachedText")
+    person.click_on(remove)
+
+
+def look_beside_the_conversation(eye: Looker) -> None:
+    person = eye.person
+    person.do("right_pane")
+    person.wait(lambda: person.shows("outlineList"))
+    eye.look("outline", person.window, person.composer)
+    person.do("right_pane")
+
+
+def look_at_the_search(eye: Looker) -> None:
+    person = eye.person
+    person.do("search")
+    person.wait(lambda: person.shows("searchPage"))
+    person.type_into("searchEverything", "Layer")
+    person.wait(lambda: person.part(QLabel, "searchState").text().startswith("1 found"))
+    eye.look("search", person.window, person.part(QLineEdit, "searchEverything"))
 
 
 def look_at_dialogs(eye: Looker) -> None:

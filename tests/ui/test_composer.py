@@ -4,13 +4,14 @@ from typing import Any
 
 import pytest
 from PySide6.QtCore import QCoreApplication, QMimeData, QRect, QRectF, Qt
-from PySide6.QtGui import QInputMethodEvent
-from PySide6.QtWidgets import QLabel, QPushButton
+from PySide6.QtGui import QAccessible, QInputMethodEvent
+from PySide6.QtWidgets import QLabel, QPushButton, QVBoxLayout, QWidget
 from pytestqt.qtbot import QtBot
 
 from desktop.core.model import ModelInfo, Spent
 from desktop.ui.composer import Composer
 from desktop.ui.message_field import LONG_PASTE
+from desktop.ui.quiet_combo import QuietCombo
 from desktop.ui.theme import LIGHT, Theme
 
 THEME = Theme("light", LIGHT)
@@ -124,6 +125,48 @@ def test_c27_an_unknown_model_of_a_conversation_can_still_be_shown(composer: Com
 def test_an_unknown_price_is_never_shown_as_nothing(composer: Composer) -> None:
     composer.show_spent(Spent(dollars=None))
     assert composer.findChild(QLabel, "costLabel").text() == "$ ?"  # pyright: ignore[reportOptionalMemberAccess]
+
+
+def test_u38_a_screen_reader_hears_what_the_amount_is_and_how_much(composer: Composer) -> None:
+    composer.show_spent(Spent(dollars=1.25))
+    label = composer.findChild(QLabel, "costLabel")
+    assert label is not None
+    assert QAccessible.queryAccessibleInterface(label).text(QAccessible.Text.Name) == (
+        "Cost of this conversation: $1.25"
+    )
+
+
+@pytest.mark.parametrize("width", [260, 420, 700])
+def test_u38_the_words_of_a_choice_are_never_cut_it_goes_on_in_the_next_line(
+    qtbot: QtBot, width: int
+) -> None:
+    window = QWidget()
+    qtbot.addWidget(window)
+    composer = Composer(THEME, window)
+    QVBoxLayout(window).addWidget(composer)
+    composer.show_models((ModelInfo("m-1", "Model One", efforts=("low", "high")),))
+    composer.show_choice("m-1", "", "accept-edits")
+    composer.show_spent(Spent(dollars=1.25))
+    window.resize(width, 60)
+    window.show()
+    choices = [one for one in composer.findChildren(QuietCombo) if one.isVisible()]
+    assert len(choices) == 3
+    qtbot.waitUntil(lambda: composer.height() >= composer.minimumSizeHint().height())
+    for one in choices:
+        assert one.width() >= one.sizeHint().width()
+        assert composer.rect().contains(one.geometry())
+    send = composer.findChild(QPushButton, "sendButton")
+    assert send is not None
+    end = send.mapTo(composer, send.rect().bottomRight())
+    assert composer.rect().contains(end) and end.x() > width // 2
+
+
+def test_a_name_that_is_longer_than_a_line_gives_way(composer: Composer) -> None:
+    composer.show_choice("m" * 400, "", "ask")
+    composer.resize(300, 200)
+    model = composer.findChild(QuietCombo, "modelChoice")
+    assert model is not None and composer.minimumSizeHint().width() < 300
+    assert model.geometry().right() < composer.width()
 
 
 @pytest.mark.parametrize("key", [Qt.Key.Key_Return, Qt.Key.Key_Escape, Qt.Key.Key_Up])

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QLabel, QLineEdit, QPlainTextEdit, QPushButton, QWidget
+from PySide6.QtWidgets import QLabel, QLineEdit, QPlainTextEdit, QPushButton, QVBoxLayout, QWidget
 from pytestqt.qtbot import QtBot
 
 from desktop.core.permissions import Act, Answer, Circle, Question
@@ -196,3 +196,28 @@ def test_it_says_where_a_command_would_run_and_what_it_could_do(bar: PermissionB
         bar.show_questions([Question(f"q{number}", "tab", "call", one, 0)])
         (label,) = [each for each in bar.findChildren(QLabel) if each.text() == said]
         assert label.toolTip() == one.caution
+
+
+def test_u31_in_a_narrow_low_window_the_command_gives_way_and_what_is_said_of_it_stays_whole(
+    qtbot: QtBot,
+) -> None:
+    window = QWidget()
+    qtbot.addWidget(window)
+    column = QVBoxLayout(window)
+    bar = PermissionBar(Theme("light", LIGHT), lambda tool, match: f"{tool}: {match}")
+    column.addWidget(bar)
+    window.resize(260, 100)
+    window.show()
+    act = question(detail="echo a\n" * 40).about
+    assert isinstance(act, Act)
+    act = replace(act, where="/a/long/name/of/a/folder" * 4, confined=True)
+    bar.show_questions([Question("q1", "tab", "call", act, 0)])
+    (where,) = [one for one in bar.findChildren(QLabel) if one.text().endswith("no network")]
+    detail = bar.findChild(QPlainTextEdit, "permissionDetail")
+    deny = bar.findChild(QPushButton, "deny")
+    assert detail is not None and deny is not None
+    qtbot.waitUntil(lambda: where.height() >= where.heightForWidth(where.width()) > 50)
+    line = detail.fontMetrics().lineSpacing()
+    assert 2 * line <= detail.height() < 12 * line
+    assert detail.geometry().bottom() < where.y() < where.geometry().bottom() < deny.y()
+    assert deny.geometry().bottom() < bar.height()

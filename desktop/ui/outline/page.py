@@ -13,7 +13,7 @@ from PySide6.QtCore import Qt, QTimer, Signal
 from PySide6.QtGui import QHideEvent, QKeyEvent, QShowEvent
 from PySide6.QtWidgets import QLineEdit, QStackedLayout, QVBoxLayout, QWidget
 
-from desktop.ui.controls import text_label
+from desktop.ui.controls import make_clearable, text_label
 from desktop.ui.outline.list import OutlineList
 from desktop.ui.outline.model import OutlineModel
 from desktop.ui.outline.reading import OutlineReading
@@ -191,7 +191,7 @@ class OutlinePage(QWidget):
         self.field.setObjectName("outlineFilter")
         self.field.setAccessibleName(self.tr("Filter prompts"))
         self.field.setPlaceholderText(self.tr("Filter prompts"))
-        self.field.setClearButtonEnabled(True)
+        make_clearable(self.field)
         self._why.setProperty("muted", True)
         self._why.setAlignment(Qt.AlignmentFlag.AlignTop)
         self._why.setContentsMargins(theme.space_12, theme.space_8, theme.space_12, 0)

@@ -16,7 +16,7 @@ from PySide6.QtWidgets import QDialog, QHBoxLayout, QLineEdit, QScrollBar, QVBox
 
 from desktop.core.errors import NacreError
 from desktop.ui.asking import choose_new_file
-from desktop.ui.controls import act_button, text_label
+from desktop.ui.controls import act_button, make_clearable, text_label
 from desktop.ui.theme import Theme
 from desktop.ui.transcript.whole import file as output_file
 from desktop.ui.transcript.whole.text import OutputText
@@ -59,7 +59,7 @@ class OutputWindow(QDialog):
         self.field.setObjectName("outputFind")
         self.field.setPlaceholderText(self.tr("Find in this output"))
         self.field.setAccessibleName(self.tr("Find in this output"))
-        self.field.setClearButtonEnabled(True)
+        make_clearable(self.field)
         self.field.textChanged.connect(self._forget_found)
         self.field.returnPressed.connect(self.find_next)
         head = QHBoxLayout()

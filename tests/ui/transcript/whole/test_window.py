@@ -21,6 +21,7 @@ from desktop.ui.transcript.model import ROW_ROLE
 from desktop.ui.transcript.pane import TranscriptPane
 from desktop.ui.transcript.whole.window import OutputWindow
 from tests.ui.conftest import until
+from tests.ui.everyone import misheard, untabbed
 from tests.ui.transcript.desk import Desk
 
 
@@ -164,6 +165,14 @@ def test_a_file_that_is_gone_is_told(reader: Reader, output: Path) -> None:
     output.unlink()
     reader.press(Qt.Key.Key_PageDown)
     assert reader.errors == ["The output could not be read."]
+
+
+def test_u38_its_parts_have_names_and_are_all_reached_with_tab(reader: Reader) -> None:
+    window = reader.window
+    assert misheard(window) == []
+    found = untabbed(window, window.field, lambda act: act())
+    # Rings are the program's, which is not there.
+    assert [one for one in found if "ring" not in one] == []
 
 
 def test_closing_while_it_reads_harms_nothing(reader: Reader) -> None:

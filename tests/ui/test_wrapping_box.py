@@ -1,0 +1,34 @@
+"""A check box whose words go on in the next line."""
+
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtGui import QAccessible
+from PySide6.QtWidgets import QVBoxLayout, QWidget
+from pytestqt.qtbot import QtBot
+
+from desktop.ui.wrapping_box import WrappingBox
+
+WORDS = "Let the provider hold the conversation between steps"
+
+
+@pytest.mark.parametrize("width", [150, 300, 900])
+def test_u38_all_its_words_are_seen_at_every_width_and_heard_in_one_line(
+    qtbot: QtBot, width: int
+) -> None:
+    page = QWidget()
+    qtbot.addWidget(page)
+    column = QVBoxLayout(page)
+    box = WrappingBox(WORDS, page)
+    column.addWidget(box)
+    column.addStretch(1)
+    page.resize(width, 300)
+    page.show()
+    assert page.width() == width, "it does not widen the page"
+    lines = box.text().split("\n")
+    assert " ".join(lines) == WORDS
+    assert box.height() >= len(lines) * box.fontMetrics().lineSpacing()
+    assert max(map(box.fontMetrics().horizontalAdvance, lines)) < box.width()
+    heard = QAccessible.queryAccessibleInterface(box).text(QAccessible.Text.Name)
+    assert heard == WORDS
+    qtbot.mouseClick(box, Qt.MouseButton.LeftButton, pos=box.rect().center())
+    assert box.isChecked() or width == 900
