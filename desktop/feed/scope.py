@@ -118,8 +118,7 @@ class Scope:
         self._start = start
         self._later = later
         self._listener: Callable[[Change], None] | None = None
-        self._unsubscribe: Unsubscribe | None = None
-        self._unlook: Unsubscribe | None = None
+        self._unsubscribes: tuple[Unsubscribe, ...] = ()
         self._timer: Cancellable | None = None
         self._window = Window(limits=limits)
         self._open = OpenBlocks()
@@ -188,10 +187,12 @@ class Scope:
 
     def open(self) -> None:
         """Subscribes, then reads the tail. Opening twice is harmless."""
-        if self._unsubscribe is not None:
+        if self._unsubscribes:
             return
-        self._unsubscribe = self._hub.subscribe(self, tab_id=self.tab_id)
-        self._unlook = self._hub.on_revision(self.tab_id, self._see)
+        self._unsubscribes = (
+            self._hub.subscribe(self, tab_id=self.tab_id),
+            self._hub.on_revision(self.tab_id, self._see),
+        )
         self._open = self._hub.open_blocks(self.tab_id)
         status = self._hub.last_status(self.tab_id)
         if status is not None:
@@ -201,12 +202,9 @@ class Scope:
 
     def close(self) -> None:
         """Ends the subscription and the check; reads on the way are ignored when they come."""
-        if self._unsubscribe is not None:
-            self._unsubscribe()
-            self._unsubscribe = None
-        if self._unlook is not None:
-            self._unlook()
-            self._unlook = None
+        for unsubscribe in self._unsubscribes:
+            unsubscribe()
+        self._unsubscribes = ()
         if self._timer is not None:
             self._timer.cancel()
             self._timer = None
@@ -580,7 +578,7 @@ class Scope:
         except NacreError:
             _LOG.warning("the revision of a conversation could not be read", exc_info=True)
             revision = self._revision
-        if self._unsubscribe is None:
+        if not self._unsubscribes:
             return
         self._schedule_check()
         if self._reading or generation != self._generation:

@@ -1,4 +1,4 @@
-"""A turn that another living process runs: it is shown, and what it said is read (SPEC U15, U16)."""
+"""A turn that another living process runs is shown, and what it said is read (U15, U16)."""
 
 from pathlib import Path
 
