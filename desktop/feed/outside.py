@@ -94,8 +94,8 @@ class Outside:
             if moved != self._moved:
                 await self._look()
                 self._moved = moved
-        except StoreError:
-            _LOG.info("what others wrote could not be looked for", exc_info=True)
+        except StoreError as error:
+            _LOG.info("What others wrote could not be looked for: %s", error.detail or error)
         finally:
             self._is_asking = False
         self._go_on()
@@ -112,8 +112,8 @@ class Outside:
     async def _check_now(self) -> None:
         try:
             await self._look()
-        except StoreError:
-            _LOG.info("what others did could not be looked at", exc_info=True)
+        except StoreError as error:
+            _LOG.info("What others did could not be looked at: %s", error.detail or error)
         finally:
             self._check_later()
 
