@@ -38,7 +38,7 @@ from desktop.core.model import Model, Retry, Spent
 from desktop.core.permissions import PermissionMode
 from desktop.core.protocols import TurnStore
 from desktop.core.records import RequestRecord
-from desktop.core.status import Compacting, NewTools, QueuedMessage, TabStatus, Way
+from desktop.core.status import Compacting, Elsewhere, NewTools, QueuedMessage, TabStatus, Way
 
 WORKING = "The agent is working in this conversation."
 
@@ -149,42 +149,50 @@ class Agent:
 
     @property
     def status(self) -> TabStatus:
-        turn = self._turn
+        turn, holder = self._turn, self._tenure.holder
         dangling = self._ledger.dangling
         texts = [row.data.text for row in dangling if isinstance(row.data, Text)]
         return TabStatus(
             tab_id=self.tab_id,
-            phase="running" if turn else "elsewhere" if self._tenure.holder else "idle",
+            phase="running" if turn else "elsewhere" if holder else "idle",
             turn_id=turn.id if turn else "",
-            since=turn.since if turn else 0,
+            since=turn.since if turn else holder.since if holder else 0,
             stopping=turn.stopping if turn else False,
             queue=self._waiting.messages,
             held=self._waiting.held,
             questions=self._around.approvals.questions(self.tab_id),
             retry=self._retry,
-            dangling="\n\n".join(texts) if dangling and not self._tenure.holder else None,
+            dangling="\n\n".join(texts) if dangling and not holder else None,
             model=self._chosen.model,
             effort=self._chosen.effort,
             mode=self._chosen.mode,
             spent=self._spent,
-            holder=self._tenure.holder,
+            holder=holder.holder if holder else "",
             problem=self._problem,
             last_outcome=self._last_outcome,
             compacting=self._compacting,
-            ways_on=() if turn or self._tenure.holder else self._ways_on,
+            ways_on=() if turn or holder else self._ways_on,
             new_tools=self._new_tools,
             asking=self._around.kin.asking(self.tab_id),
         )
 
-    async def open(self) -> TabStatus:
+    async def open(self, elsewhere: Elsewhere | None = None) -> TabStatus:
         """Loads the conversation and mends what a crash left, if no living process runs it.
 
-        Raises StoreError when it can't be read.
+        `elsewhere` is what the last look found. Raises StoreError when it can't be read.
         """
         async with self._gate:
             if not self.is_running:
-                await self._open()
+                await self._open(elsewhere)
             return self.status
+
+    def found_elsewhere(self, holder: Elsewhere) -> None:
+        """A look found that another living process works here."""
+        if self.is_running or holder == self._tenure.holder:
+            return
+        self._tenure.found_holder(holder)
+        self._waiting.let_go()
+        self.tell()
 
     async def send(self, text: str, attachments: Sequence[Json] = ()) -> None:
         """Starts a turn with a message, or queues it while one runs. Durable when it returns."""
@@ -475,8 +483,8 @@ class Agent:
             task.cancel()
             await asyncio.wait({task}, timeout=0.5)
 
-    async def _open(self) -> None:
-        self._tenure.forget_holder()
+    async def _open(self, elsewhere: Elsewhere | None) -> None:
+        self._tenure.found_holder(elsewhere)
         self._problem = ""
         try:
             await self._ledger.flush()

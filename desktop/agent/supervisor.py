@@ -19,7 +19,7 @@ from desktop.core.errors import InBin, NacreError
 from desktop.core.permissions import Answer, PermissionMode
 from desktop.core.protocols import Catalogue, TurnStore
 from desktop.core.records import Snapshot, Tab, Workspace, family
-from desktop.core.status import QueuedMessage, TabStatus
+from desktop.core.status import Elsewhere, QueuedMessage, TabStatus
 
 TITLE_LENGTH = 80
 # Idle agents that keep their rows in memory, the last used; the others read them again when used.
@@ -58,11 +58,18 @@ class Supervisor:
         self._making = asyncio.Lock()
         self._turnstile = Turnstile()
         self._saving: set[asyncio.Task[None]] = set()
+        self._elsewhere: Mapping[str, Elsewhere] = {}
+        self._reopening: set[asyncio.Task[None]] = set()
         self._closed = False
 
     def status(self, tab_id: str) -> TabStatus:
         agent = self._agents.get(tab_id)
-        return agent.status if agent else TabStatus(tab_id)
+        if agent is not None:
+            return agent.status
+        found = self._elsewhere.get(tab_id)
+        if found is None:
+            return TabStatus(tab_id)
+        return TabStatus(tab_id, phase="elsewhere", holder=found.holder, since=found.since)
 
     @property
     def running(self) -> tuple[str, ...]:
@@ -80,7 +87,8 @@ class Supervisor:
         return agent is not None and agent.is_awake
 
     async def open(self, tab_id: str) -> TabStatus:
-        status = await (await self._agent(tab_id)).open()
+        agent = await self._agent(tab_id)
+        status = await agent.open(self._elsewhere.get(tab_id))
         await self._let_rest()
         return status
 
@@ -221,6 +229,38 @@ class Supervisor:
             await agent.take_tools()
         await self._let_rest()
 
+    def found_elsewhere(self, found: Mapping[str, Elsewhere]) -> None:
+        """A look found all conversations in which other living processes work."""
+        if self._closed:
+            return
+        before, self._elsewhere = self._elsewhere, found
+        known = {id_ for id_, one in self._agents.items() if one.status.phase == "elsewhere"}
+        for tab_id, holder in found.items():
+            agent = self._agents.get(tab_id)
+            if agent is not None:
+                agent.found_elsewhere(holder)
+            elif before.get(tab_id) != holder:
+                self._around.publisher.status(self.status(tab_id))
+        for tab_id in (known | before.keys()) - found.keys():
+            self._let_go_elsewhere(tab_id)
+
+    def _let_go_elsewhere(self, tab_id: str) -> None:
+        """What was said there is read; looks go on meanwhile."""
+        agent = self._agents.get(tab_id)
+        if agent is None:
+            self._around.publisher.status(self.status(tab_id))
+            return
+        task = asyncio.create_task(self._reopen(agent), name=f"reopen {tab_id}")
+        self._reopening.add(task)
+        task.add_done_callback(self._reopening.discard)
+
+    async def _reopen(self, agent: Agent) -> None:
+        try:
+            await agent.open(self._elsewhere.get(agent.tab_id))
+        except NacreError:
+            _log.exception("%s could not be read again", agent.tab_id)
+        await self._let_rest()
+
     def look_at_tools(self) -> None:
         """Tool servers offer something else than before: conversations tell what is new to them."""
         for agent in self._agents.values():
@@ -263,6 +303,8 @@ class Supervisor:
         Nothing is started after this.
         """
         self._closed = True
+        for task in self._reopening:
+            task.cancel()
         if self._saving:
             await asyncio.wait(self._saving, timeout=deadline)
         agents = list(self._agents.values())

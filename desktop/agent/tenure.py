@@ -12,6 +12,7 @@ from desktop.agent import repair
 from desktop.agent.ledger import Ledger
 from desktop.core.errors import InBin, LeaseHeld, StoreError
 from desktop.core.protocols import TurnStore
+from desktop.core.status import Elsewhere
 
 _log = logging.getLogger(__name__)
 
@@ -40,7 +41,7 @@ class Tenure:
         self._held_elsewhere = held_elsewhere
         self._was_loaded = False
         self._has_lease = False
-        self._holder = ""
+        self._holder: Elsewhere | None = None
 
     @property
     def is_loaded(self) -> bool:
@@ -48,23 +49,26 @@ class Tenure:
         return self._was_loaded
 
     @property
-    def holder(self) -> str:
-        """Who else worked here when the lease was last asked for; '' for nobody."""
+    def holder(self) -> Elsewhere | None:
+        """Who else worked here when the lease was last asked for, or looked at."""
         return self._holder
 
-    def forget_holder(self) -> None:
-        """Who else works here is not known any more."""
-        self._holder = ""
+    def found_holder(self, holder: Elsewhere | None) -> None:
+        """A look found who else works here. Who holds the lease knows better."""
+        if not self._has_lease:
+            self._holder = holder
 
     async def take(self) -> None:
         """Takes the lease and the rows as they are now. Raises LeaseHeld, StoreError."""
         try:
             await self._store.acquire_lease()
         except LeaseHeld as error:
-            self._holder = error.detail or error.sentence
+            holder = error.detail or error.sentence
+            if self._holder is None or self._holder.holder != holder:
+                self._holder = Elsewhere(holder)
             self._held_elsewhere()
             raise
-        self._holder = ""
+        self._holder = None
         self._has_lease = True
         try:
             await self.reload()

@@ -10,6 +10,7 @@ from functools import partial
 
 from PySide6.QtWidgets import QDialog, QSplitter, QWidget
 
+from desktop.app.log_watch import LogWatch
 from desktop.credentials.closed_process import close_this_process
 from desktop.diagnostics import Hooks, LogFile, Redaction, program_version
 from desktop.headless.backups import Around, Backups
@@ -87,6 +88,7 @@ class Layers:
         self._hooks = Hooks(tell, self._redaction)
         self._log_file: LogFile | None = None
         self._runtime: Runtime | None = None
+        self._log_watch: LogWatch | None = None
         self._backups: Backups | None = None
         self._unlocking: Unlocking | None = None
         self._jobs: StorageJobs | None = None
@@ -106,7 +108,9 @@ class Layers:
             report=lambda sentence: self._tell(sentence, ""),
         )
         later = asyncio.get_running_loop().call_later
-        self._runtime.watch(later, self._tasks.start)
+        self._log_watch = LogWatch(self._folder.database)
+        self._log_watch.woken.connect(self._runtime.wake)
+        self._runtime.watch(later, self._tasks.start, arm=self._log_watch.arm)
         # Not waited for: a keyring may take its time, and everything but a request goes without.
         self._tasks.start(self._runtime.find_key(), "find the key")
         DiskWatch(self._folder.root, stand=self._stand).watch(later, self._tasks.start)
@@ -184,6 +188,8 @@ class Layers:
 
     async def close(self) -> None:
         """Stops and seals what runs, flushes the log."""
+        if self._log_watch is not None:
+            self._log_watch.close()
         if self._runtime is not None:
             await self._runtime.close()
 

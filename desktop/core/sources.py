@@ -10,6 +10,7 @@ from typing import Literal, Protocol
 
 from desktop.core.chunks import DamagedRow, LogChunk, Role, Type
 from desktop.core.errors import StoreError
+from desktop.core.status import Elsewhere
 from desktop.core.turns import Turn
 
 MOST_RECORDS = 100
@@ -90,6 +91,15 @@ class Turns:
     revision: int
 
 
+@dataclass(frozen=True, slots=True)
+class Sight:
+    """What one look at the whole log finds: revisions, and who else works where, by tab."""
+
+    catalogue: int
+    revisions: Mapping[str, int]
+    elsewhere: Mapping[str, Elsewhere]
+
+
 class RevisionMoved(StoreError):
     """The log is at another revision than was expected; nothing was read."""
 
@@ -107,4 +117,17 @@ class SourceReader(Protocol):
 
     async def revisions(self, tab_ids: Sequence[str]) -> Mapping[str, int]:
         """Of those conversations that are there, without reading a row of them."""
+        ...
+
+
+class Lookout(Protocol):
+    """Finds what other processes did. Neither reads a row. Both raise StoreError."""
+
+    async def moved(self) -> int:
+        """A number that is another one whenever another process has committed since; the writes
+        of this one leave it as it is."""
+        ...
+
+    async def look(self, tab_ids: Sequence[str]) -> Sight:
+        """The revisions of those of the conversations that are there."""
         ...

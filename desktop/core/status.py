@@ -45,8 +45,16 @@ class NewTools:
 
 
 @dataclass(frozen=True, slots=True)
+class Elsewhere:
+    """Who else works in a conversation: a living process, and since when (ms UTC; 0: unknown)."""
+
+    holder: str
+    since: int = 0
+
+
+@dataclass(frozen=True, slots=True)
 class TabStatus:
-    """One conversation's state. `since` is ms UTC of the running turn's start.
+    """One conversation's state. `since` is ms UTC of the running turn's start, here or elsewhere.
 
     `asking`: conversations of its subagents that wait for the person's answer.
     `elsewhere`: another process runs a turn here (`holder` says which). `held`: the queue waits for

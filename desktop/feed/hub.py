@@ -7,11 +7,14 @@ all so far (SPEC C25). A listener that fails is logged and never keeps the other
 
 import logging
 from collections.abc import Callable
+from typing import TypeVar
 
 from desktop.core.protocols import Publisher, Unsubscribe
 from desktop.core.records import CatalogueReceipt, Receipt
 from desktop.core.reducer import BlockOp, Dropped, OpenBlocks, Sealed
 from desktop.core.status import TabStatus
+
+T = TypeVar("T")
 
 _LOG = logging.getLogger(__name__)
 
@@ -26,6 +29,7 @@ class Hub:
         self._everywhere: dict[object, Publisher] = {}
         self._by_tab: dict[str, dict[object, Publisher]] = {}
         self._catalogue: dict[object, Callable[[CatalogueNews], None]] = {}
+        self._looking: dict[str, dict[object, Callable[[int], None]]] = {}
         self._open: dict[str, OpenBlocks] = {}
         self._status: dict[str, TabStatus] = {}
 
@@ -47,6 +51,17 @@ class Hub:
         self._catalogue[token] = listener
         return lambda: self._drop_catalogue(token)
 
+    def on_revision(self, tab_id: str, listener: Callable[[int], None]) -> Unsubscribe:
+        """Is told the revision of a conversation's log at each look at what others did."""
+        token = object()
+        self._looking.setdefault(tab_id, {})[token] = listener
+        return lambda: self._drop_looking(tab_id, token)
+
+    @property
+    def followed(self) -> tuple[str, ...]:
+        """The conversations whose revision somebody wants to be told."""
+        return tuple(self._looking)
+
     def open_blocks(self, tab_id: str) -> OpenBlocks:
         """A copy of the blocks that stream in this tab now, all of their text so far."""
         blocks = self._open.get(tab_id)
@@ -54,6 +69,11 @@ class Hub:
 
     def last_status(self, tab_id: str) -> TabStatus | None:
         return self._status.get(tab_id)
+
+    @property
+    def statuses(self) -> tuple[TabStatus, ...]:
+        """The last status of every conversation that told one, for who comes later."""
+        return tuple(self._status.values())
 
     def receipt(self, receipt: Receipt) -> None:
         blocks = self._open.get(receipt.tab_id)
@@ -86,6 +106,10 @@ class Hub:
         for listener in tuple(self._catalogue.values()):
             _tell(lambda listener=listener: listener(news))
 
+    def revision_found(self, tab_id: str, revision: int) -> None:
+        for listener in tuple(self._looking.get(tab_id, {}).values()):
+            _tell(lambda listener=listener: listener(revision))
+
     def _listeners(self, tab_id: str) -> tuple[Publisher, ...]:
         return (*self._by_tab.get(tab_id, {}).values(), *self._everywhere.values())
 
@@ -100,10 +124,17 @@ class Hub:
         self._catalogue.pop(token, None)
 
     def _drop(self, tab_id: str, token: object) -> None:
-        listeners = self._by_tab.get(tab_id, {})
-        listeners.pop(token, None)
-        if not listeners:
-            self._by_tab.pop(tab_id, None)
+        _drop_from(self._by_tab, tab_id, token)
+
+    def _drop_looking(self, tab_id: str, token: object) -> None:
+        _drop_from(self._looking, tab_id, token)
+
+
+def _drop_from(listeners: dict[str, dict[object, T]], tab_id: str, token: object) -> None:
+    of_tab = listeners.get(tab_id, {})
+    of_tab.pop(token, None)
+    if not of_tab:
+        listeners.pop(tab_id, None)
 
 
 def _tell(call: Callable[[], None]) -> None:

@@ -118,13 +118,14 @@ class Scope:
         self._start = start
         self._later = later
         self._listener: Callable[[Change], None] | None = None
-        self._unsubscribe: Unsubscribe | None = None
+        self._unsubscribes: tuple[Unsubscribe, ...] = ()
         self._timer: Cancellable | None = None
         self._window = Window(limits=limits)
         self._open = OpenBlocks()
         self._shown: list[OpenRow] = []
         self._status = TabStatus(tab_id)
         self._revision: int | None = None
+        self._seen = 0
         self._last_known = 0
         self._pending: list[Receipt] = []
         self._missed = False
@@ -186,9 +187,12 @@ class Scope:
 
     def open(self) -> None:
         """Subscribes, then reads the tail. Opening twice is harmless."""
-        if self._unsubscribe is not None:
+        if self._unsubscribes:
             return
-        self._unsubscribe = self._hub.subscribe(self, tab_id=self.tab_id)
+        self._unsubscribes = (
+            self._hub.subscribe(self, tab_id=self.tab_id),
+            self._hub.on_revision(self.tab_id, self._see),
+        )
         self._open = self._hub.open_blocks(self.tab_id)
         status = self._hub.last_status(self.tab_id)
         if status is not None:
@@ -198,9 +202,9 @@ class Scope:
 
     def close(self) -> None:
         """Ends the subscription and the check; reads on the way are ignored when they come."""
-        if self._unsubscribe is not None:
-            self._unsubscribe()
-            self._unsubscribe = None
+        for unsubscribe in self._unsubscribes:
+            unsubscribe()
+        self._unsubscribes = ()
         if self._timer is not None:
             self._timer.cancel()
             self._timer = None
@@ -457,7 +461,8 @@ class Scope:
             self._count(0)
 
     def _finish_reading(self) -> None:
-        """Applies what was published meanwhile; a hole in it leads to one more read."""
+        """Applies what was published meanwhile; a hole in it leads to one more read, and so does
+        a look that found more than was read."""
         self._reading = False
         pending, self._pending = self._pending, []
         if self._missed:
@@ -466,6 +471,8 @@ class Scope:
             return
         for receipt in pending:
             self.receipt(receipt)
+        seen, self._seen = self._seen, 0
+        self._see(seen)
 
     async def _fetch_older(self, first: int, generation: int) -> None:
         page = await self._read_page(generation, before=first)
@@ -551,6 +558,13 @@ class Scope:
         self._revision = page.revision
         self._take(missing)
 
+    def _see(self, revision: int) -> None:
+        """A look found the log at this revision; a read that is on its way is waited for."""
+        if self._reading:
+            self._seen = max(self._seen, revision)
+        elif self._revision is not None and revision > self._revision:
+            self._begin_repair()
+
     def _schedule_check(self) -> None:
         self._timer = self._later(CHECK_SECONDS, self._begin_check)
 
@@ -564,7 +578,7 @@ class Scope:
         except NacreError:
             _LOG.warning("the revision of a conversation could not be read", exc_info=True)
             revision = self._revision
-        if self._unsubscribe is None:
+        if not self._unsubscribes:
             return
         self._schedule_check()
         if self._reading or generation != self._generation:

@@ -44,6 +44,8 @@ from desktop.credentials.keys import Keys
 from desktop.credentials.store import SecretStore
 from desktop.diagnostics import Redaction, program_version
 from desktop.feed.hub import Hub
+from desktop.feed.outside import Outside
+from desktop.feed.source_scope import Cancellable
 from desktop.headless.access import LiveAccess
 from desktop.headless.moving_keys import move_keys
 from desktop.headless.opening import new_id, now_ms, open_log
@@ -82,7 +84,7 @@ from desktop.wire.usage import usage_of
 
 _logger = logging.getLogger(__name__)
 
-CATALOGUE_CHECK_SECONDS = 5.0
+TOOL_SERVERS_CHECK_SECONDS = 5.0
 # After the start, so that the first pages are not read in competition with the whole file.
 FILE_CHECK_SECONDS = 10.0
 # Steps that each hold the writer for some 10 to 30 ms.
@@ -94,7 +96,7 @@ TOUR_TITLE = "Tour (a recording)"
 TOUR_QUESTION = "Show me around."
 
 Start = Callable[[Coroutine[Any, Any, None], str], object]
-Later = Callable[[float, Callable[[], None]], object]
+Later = Callable[[float, Callable[[], None]], Cancellable]
 
 
 @dataclass(slots=True)
@@ -172,6 +174,7 @@ class Runtime:
         self._preferred = preferred
         self._tariff = tariff
         self._report = report
+        self._outside: Outside | None = None
         self._warming = Warming(
             lambda: supervisor.agents, is_shown=partial(is_shown, catalogue), now_ms=now_ms
         )
@@ -303,23 +306,36 @@ class Runtime:
 
     async def _keep_tools_connected(self, later: Later, start: Start) -> None:
         await self.connect_tools()
-        later(CATALOGUE_CHECK_SECONDS, partial(self._begin_connecting, later, start))
+        later(TOOL_SERVERS_CHECK_SECONDS, partial(self._begin_connecting, later, start))
 
     def _begin_connecting(self, later: Later, start: Start) -> None:
         start(self._keep_tools_connected(later, start), "look at the tool servers")
 
-    def watch(self, later: Later, start: Start) -> None:
-        """Looks now and then: whether another process changed the catalogue, what is to tidy,
-        which tool servers there are, which conversation is to be kept in the provider's cache.
+    def watch(self, later: Later, start: Start, *, arm: Callable[[], None] | None = None) -> None:
+        """Looks now and then: what other processes did, what is to tidy, which tool servers there
+        are, which conversation is to be kept in the provider's cache.
 
-        And once, whether the file is whole.
+        And once, whether the file is whole. `arm` as of `Outside`; who has it calls `wake`.
         """
         later(FILE_CHECK_SECONDS, partial(self._begin_file_check, start))
         self._begin_connecting(later, start)
         self.hub.subscribe(Restful(self._warming.changed))
         start(self._warming.keep(), "keep conversations in the cache")
-        self._check_later(later, start)
+        self._outside = Outside(
+            self._log.lookout,
+            self.hub,
+            heard=self._supervisor.found_elsewhere,
+            start=start,
+            later=later,
+            arm=arm or (lambda: None),
+        )
+        self._outside.open()
         self._tidy_later(TIDY_SECONDS, later, start)
+
+    def wake(self) -> None:
+        """Something was written into the log's files, by this process or another."""
+        if self._outside is not None:
+            self._outside.wake()
 
     def _begin_file_check(self, start: Start) -> None:
         start(self.check_file(), "check the file")
@@ -338,17 +354,6 @@ class Runtime:
                 " Make a copy of the data folder now; `nacre doctor` says more, and"
                 " `nacre restore` brings a backup back into an empty folder."
             )
-
-    def _check_later(self, later: Later, start: Start) -> None:
-        later(CATALOGUE_CHECK_SECONDS, partial(self._begin_check, later, start))
-
-    def _begin_check(self, later: Later, start: Start) -> None:
-        start(self._check(later, start), "look at the catalogue")
-
-    async def _check(self, later: Later, start: Start) -> None:
-        with suppress(StoreError):
-            self.hub.catalogue_changed(await self._log.catalogue.revision())
-        self._check_later(later, start)
 
     def _tidy_later(self, seconds: float, later: Later, start: Start) -> None:
         later(seconds, partial(self._begin_tidy, later, start))
@@ -369,6 +374,8 @@ class Runtime:
 
     async def close(self) -> None:
         """Stops what runs, seals it, flushes the log; leaves behind who does not answer."""
+        if self._outside is not None:
+            self._outside.close()
         await self._supervisor.shutdown()
         # The log does not wait for servers that take their time.
         servers = asyncio.create_task(self._tool_servers.close(), name="close the tool servers")

@@ -96,10 +96,10 @@ class SqlCatalogue:
         await self._purging.purge(tab_id, now=self._now_ms())
 
     async def revision(self) -> int:
-        return await self._lanes.read(_revision)
+        return await self._lanes.read(read_catalogue_revision)
 
 
-def _revision(connection: Connection) -> int:
+def read_catalogue_revision(connection: Connection) -> int:
     return connection.execute(select(CATALOGUE_REVISION.c.revision)).scalar_one()
 
 
@@ -110,5 +110,5 @@ def _view(connection: Connection) -> CatalogueView:
         projects=readable(connection, select(PROJECTS).order_by(PROJECTS.c.id), project_of),
         workspaces=readable(connection, select(WORKSPACES).order_by(WORKSPACES.c.id), workspace_of),
         tabs=readable(connection, tabs, tab_of),
-        revision=_revision(connection),
+        revision=read_catalogue_revision(connection),
     )

@@ -64,15 +64,30 @@ class Lane:
     def join(self) -> None:
         self._thread.shutdown(wait=True)
 
+    def ask(self, pragma: Callable[[sqlite3.Connection], T]) -> Future[T]:
+        """As `submit`, outside of a transaction: no lock of writers is taken."""
+        try:
+            return self._thread.submit(self._asked, pragma)
+        except RuntimeError as error:
+            raise StoreError(CLOSED) from error
+
     def _run(self, job: Job[T]) -> T:
         with failures.told(self._database):
-            if self._connection is None:
-                self._connection = self._engine.connect()
-            with self._connection.begin():
-                result = job(self._connection)
+            connection = self._connected()
+            with connection.begin():
+                result = job(connection)
         if self._committed is not None:
             self._committed()
         return result
+
+    def _asked(self, pragma: Callable[[sqlite3.Connection], T]) -> T:
+        with failures.told(self._database):
+            return pragma(driver(self._connected()))
+
+    def _connected(self) -> Connection:
+        if self._connection is None:
+            self._connection = self._engine.connect()
+        return self._connection
 
     def _end(self, last: Callable[[Connection], None] | None) -> None:
         connection, self._connection = self._connection, None
@@ -194,6 +209,12 @@ class Lanes:
         """Runs a job in one read transaction."""
         return await asyncio.wrap_future(self._reader.submit(job))
 
+    async def moved(self) -> int:
+        """SQLite's number of what others committed. Asked on the writer's connection, for which
+        this process's own writes are no others'; it has written what was handed in before."""
+        lane = self._writer or self._reader
+        return await asyncio.wrap_future(lane.ask(_data_version))
+
     async def load(self, job: Job[T]) -> T:
         """As `read`, for what may take long: pages don't wait behind it."""
         return await asyncio.wrap_future(self._loader.submit(job))
@@ -277,3 +298,7 @@ async def _stoppable(lane: Lane, job: Stoppable[T]) -> T:
     except asyncio.CancelledError:
         job.stop()
         raise
+
+
+def _data_version(raw: sqlite3.Connection) -> int:
+    return raw.execute("PRAGMA data_version").fetchone()[0]

@@ -5,6 +5,7 @@ dies, whatever its end. A holder whose lock is free is dead, and its tabs may be
 """
 
 import os
+import threading
 from collections.abc import Callable, Iterable
 from pathlib import Path
 
@@ -12,6 +13,7 @@ from filelock import FileLock, Timeout
 from sqlalchemy import Connection
 
 from desktop.core.errors import InBin, LeaseHeld, UnknownConversation
+from desktop.core.status import Elsewhere
 
 
 class Leases:
@@ -22,6 +24,7 @@ class Leases:
         self._run = run
         self._now_ms = now_ms
         self._lock = self._lock_of(self.process_id)
+        self._probing = threading.Lock()
 
     def acquire(self, connection: Connection, tab_id: str) -> None:
         """Takes or renews the lease; raises LeaseHeld naming the holder, or InBin."""
@@ -58,6 +61,15 @@ class Leases:
             if tab_id in wanted and self._is_alive(holder):
                 raise _held(holder, f"the conversation “{title}”" if title else "a conversation")
 
+    def elsewhere(self, connection: Connection) -> dict[str, Elsewhere]:
+        """The conversations in which other living processes work. For any thread."""
+        rows = connection.exec_driver_sql(
+            "SELECT tab_id, process_id, acquired_at FROM leases WHERE process_id != ?",
+            (self.process_id,),
+        ).all()
+        alive = {holder: self._is_alive(holder) for holder in {row[1] for row in rows}}
+        return {tab: Elsewhere(holder, since) for tab, holder, since in rows if alive[holder]}
+
     def release_all(self, connection: Connection) -> None:
         connection.exec_driver_sql("DELETE FROM leases WHERE process_id = ?", (self.process_id,))
 
@@ -73,16 +85,17 @@ class Leases:
             self._lock.acquire(timeout=0)
 
     def _is_alive(self, process_id: str) -> bool:
-        if not self._path_of(process_id).exists():
+        with self._probing:  # two threads that try the lock of a dead one would meet each other
+            if not self._path_of(process_id).exists():
+                return False
+            probe = self._lock_of(process_id)
+            try:
+                probe.acquire(timeout=0)
+            except (Timeout, OSError):  # in a folder that can't be written nobody is taken over
+                return True
+            probe.release()
+            self._path_of(process_id).unlink(missing_ok=True)
             return False
-        probe = self._lock_of(process_id)
-        try:
-            probe.acquire(timeout=0)
-        except Timeout:
-            return True
-        probe.release()
-        self._path_of(process_id).unlink(missing_ok=True)
-        return False
 
     def _lock_of(self, process_id: str) -> FileLock:
         return FileLock(self._path_of(process_id), thread_local=False)

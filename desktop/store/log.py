@@ -22,6 +22,7 @@ from desktop.store.connection import PATIENCE, Mode, driver
 from desktop.store.homes import Homes
 from desktop.store.lanes import Lanes
 from desktop.store.leases import Leases
+from desktop.store.lookout import LogLookout
 from desktop.store.merging import merge
 from desktop.store.outline import SqlOutline
 from desktop.store.purging import Purging
@@ -69,6 +70,7 @@ class Log:
         self._leases = Leases(run, new_id=new_id, now_ms=now_ms)
         self.reader = LogPages(self._lanes, self._blobs)
         self.sources = LogSources(self._lanes)
+        self.lookout = LogLookout(self._lanes, self._leases)
         self.outline = SqlOutline(self._lanes)
         self.search = SqlSearch(self._lanes)
         purging = Purging(self._lanes)

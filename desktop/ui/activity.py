@@ -45,9 +45,7 @@ class ActivityLine(QLabel):
     def _text(self, status: TabStatus) -> str:
         now = self._now_ms()
         if status.phase == "elsewhere":
-            return self.tr("This conversation runs in another window of Nacre ({holder}).").format(
-                holder=status.holder
-            )
+            return self._elsewhere(status, now)
         if status.stopping:
             return self.tr("Stopping…")
         if status.retry is not None:
@@ -70,6 +68,20 @@ class ActivityLine(QLabel):
                 return self.tr("A subagent needs your answer")
             return self.tr("Working · {time}").format(time=words.seconds(now - status.since))
         return ""
+
+    def _elsewhere(self, status: TabStatus, now: int) -> str:
+        """`Nacre runs this conversation in another process (number 4711, since today 12:03).`"""
+        known: list[str] = []
+        number = status.holder.partition("-")[0]
+        if number.isdecimal():
+            known.append(self.tr("number {number}").format(number=number))
+        if status.since:
+            time = words.day_and_time(status.since, now)
+            known.append(self.tr("since {time}").format(time=time))
+        if not known:
+            return self.tr("Nacre runs this conversation in another process.")
+        said = self.tr("Nacre runs this conversation in another process ({known}).")
+        return said.format(known=", ".join(known))
 
     def _compacting(self, now: Compacting, time: str) -> str:
         """`Compacting · part 2 of 3 · 150 words · 12 s`"""

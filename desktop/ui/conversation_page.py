@@ -7,7 +7,7 @@ loaded when it comes into view and let go when it leaves it (SPEC U09).
 from collections.abc import Callable, Sequence
 from typing import Any, assert_never
 
-from PySide6.QtCore import Qt, QTimer, Signal
+from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
 
@@ -41,8 +41,6 @@ from desktop.ui.tools_line import ToolsLine
 from desktop.ui.transcript.overlay import Wish
 from desktop.ui.transcript.pane import TranscriptPane
 from desktop.ui.ways_bar import WaysBar
-
-ELSEWHERE_MS = 5_000
 
 
 class ConversationPage(QWidget):
@@ -135,9 +133,6 @@ class ConversationPage(QWidget):
         self._build(theme)
         self._wire()
         self._status = TabStatus(tab_id)
-        # Only while another process runs the conversation: looks whether it has let go.
-        self._look_again = QTimer(self, interval=ELSEWHERE_MS)
-        self._look_again.timeout.connect(self._ask_again)
         self._unsubscribe = doors.hub.subscribe(self, tab_id=tab_id)
         known = doors.hub.last_status(tab_id)
         self.status(known or doors.commands.status(tab_id))
@@ -157,10 +152,6 @@ class ConversationPage(QWidget):
         if self._is_gone:
             return
         self._status = status
-        if status.phase != "elsewhere":
-            self._look_again.stop()
-        elif not self._look_again.isActive():
-            self._look_again.start()
         self.activity.show_status(status)
         self.ways_bar.show_status(status)
         self.permission_bar.show_questions(status.questions)
@@ -230,7 +221,6 @@ class ConversationPage(QWidget):
         self.branching.close()
         self.bookmarking.close()
         self._unsubscribe()
-        self._look_again.stop()
         self.pane.leave()
 
     def save_draft(self) -> None:
@@ -299,12 +289,6 @@ class ConversationPage(QWidget):
             return
         self.status(await self._doors.commands.open(self.tab_id))
 
-    def _ask_again(self) -> None:
-        self._tasks.start(self._ask_again_now(), f"look again at {self.tab_id}")
-
-    async def _ask_again_now(self) -> None:
-        self.status(await self._doors.commands.open(self.tab_id))
-
     def _send(self, text: str, attachments: list[dict[str, Any]]) -> None:
         if self._sending:
             return
@@ -369,7 +353,7 @@ class ConversationPage(QWidget):
             waiting=self._doors.unlocking.waiting,
         )
         if self._status.phase == "elsewhere":
-            self.composer.show_ready(False, self.tr("This conversation runs in another window"))
+            self.composer.show_ready(False, self.tr("This conversation runs in another process"))
         elif is_missed:
             self.composer.show_ready(False, self.tr("No key can be used now"))
         else:

@@ -137,6 +137,8 @@ class MainWindow(QMainWindow):
         self._list = desk.doors.conversation_list(self.sidebar)
         self.sidebar.connect_list(self._list)
         self._unsubscribes.append(desk.doors.hub.subscribe(self))
+        for status in desk.doors.hub.statuses:
+            self.status(status)
         self._unsubscribes.append(desk.follow())
         self._unsubscribes.append(desk.doors.hub.subscribe(desk.announcer))
         self._wire_desk(desk)

@@ -193,6 +193,17 @@ def test_new_turns_join_and_say_how_they_ended_without_reading_again(there: Conv
     assert there.log.outline.reads == before
 
 
+def test_a_turn_of_another_process_joins_once_a_look_finds_it(there: Conversation) -> None:
+    there.lay(1, 2)
+    there.open()
+    receipt = there.desk.write(there.turn(3), publish=False)
+    before = there.log.outline.reads
+    for _ in range(3):
+        there.act(lambda: there.hub.revision_found(there.tab_id, receipt.revision))
+        there.wait(lambda: there.lines()[-1].startswith("Prompt 3"))
+    assert there.log.outline.reads - before == 1
+
+
 def test_what_was_taken_back_or_compacted_says_so(there: Conversation) -> None:
     there.lay(1)
     there.open()

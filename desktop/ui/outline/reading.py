@@ -1,6 +1,7 @@
 """Fills an outline's model: the end first, then what is looked at, then what happens.
 
-New rows join as they are published; nothing is read again for them. A piece that was asked for
+New rows join as they are published; nothing is read again for them. What another process wrote is
+read once a look finds it. A piece that was asked for
 before the conversation, the filter or the bookmarks changed is dropped when it comes.
 """
 
@@ -41,7 +42,8 @@ class OutlineReading(QObject):
         self._bookmarks: frozenset[int] = frozenset()
         self._generation = 0
         self._missed = False
-        self._unsubscribe: Unsubscribe | None = None
+        self._revision = 0
+        self._unsubscribes: tuple[Unsubscribe, ...] = ()
         self.busy = False
 
     # What is wanted
@@ -50,7 +52,10 @@ class OutlineReading(QObject):
         """Reads the lines around a row, or the last ones."""
         self.close()
         self._tab_id, self._bookmarks = tab_id, bookmarks
-        self._unsubscribe = self._hub.subscribe(self, tab_id=tab_id)
+        self._unsubscribes = (
+            self._hub.subscribe(self, tab_id=tab_id),
+            self._hub.on_revision(tab_id, self._see),
+        )
         self._begin(around)
 
     def close(self) -> None:
@@ -58,9 +63,10 @@ class OutlineReading(QObject):
         self._generation += 1
         self.busy = False
         self._tab_id = ""
-        if self._unsubscribe is not None:
-            self._unsubscribe()
-            self._unsubscribe = None
+        self._revision = 0
+        for unsubscribe in self._unsubscribes:
+            unsubscribe()
+        self._unsubscribes = ()
 
     def look_for(self, text: str) -> None:
         """Only lines that hold this text; "" for all."""
@@ -92,6 +98,7 @@ class OutlineReading(QObject):
 
     def receipt(self, receipt: Receipt) -> None:
         """New rows join at the end, where the end is shown; what they say of others counts."""
+        self._revision = receipt.revision
         rows, model = receipt.chunks, self._model
         if not rows or self.busy:
             # The piece on its way may be from before them.
@@ -104,6 +111,14 @@ class OutlineReading(QObject):
         elif rows[-1].seq > model.last:
             model.join_newer(told)
         self.read.emit()
+
+    def _see(self, revision: int) -> None:
+        """A look found the log at this revision."""
+        if revision == self._revision or self.busy:
+            return
+        self._revision = revision
+        if not self._model.has_newer:
+            self.fetch_newer()
 
     def live(self, tab_id: str, op: BlockOp) -> None:
         """A block that streams is no line."""

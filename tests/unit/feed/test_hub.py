@@ -109,3 +109,22 @@ def test_a_change_of_the_catalogue_is_told_until_one_stops_listening() -> None:
     end()
     hub.catalogue_changed(3)
     assert calls == [CatalogueReceipt(0, 1), 2]
+
+
+def test_who_comes_later_can_ask_for_the_last_status_of_every_conversation() -> None:
+    hub = Hub()
+    hub.status(TabStatus("a", phase="elsewhere", holder="4711-x"))
+    hub.status(TabStatus("b", phase="running"))
+    hub.status(TabStatus("a", phase="idle"))
+    assert hub.statuses == (TabStatus("a", phase="idle"), TabStatus("b", phase="running"))
+
+
+def test_what_a_look_found_is_told_to_those_who_follow_that_conversation() -> None:
+    hub = Hub()
+    first: list[int] = []
+    second: list[int] = []
+    end, _ = hub.on_revision("a", first.append), hub.on_revision("b", second.append)
+    hub.revision_found("a", 3)
+    end()
+    hub.revision_found("a", 4)
+    assert (first, second, hub.followed) == ([3], [], ("b",))

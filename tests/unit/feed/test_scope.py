@@ -646,3 +646,62 @@ def test_rows_that_come_while_a_newer_page_is_read_are_not_lost() -> None:
         assert desk.scope.at_tail and desk.seqs()[-1] == 12
 
     run(scenario)
+
+
+def test_rows_that_a_look_at_other_processes_found_are_read_at_once() -> None:
+    async def scenario() -> None:
+        desk = await Desk().begin(rows=3)
+        receipt = await desk.append(desk.next(), desk.next(), publish=False)
+        desk.reads.clear()
+        desk.hub.revision_found(desk.tab, receipt.revision)
+        await desk.settle()
+        assert desk.seqs() == [1, 2, 3, 4, 5]
+        desk.hub.revision_found(desk.tab, receipt.revision)
+        await desk.settle()
+        assert len(desk.reads) == 1
+        desk.check()
+
+    run(scenario)
+
+
+def test_what_is_found_while_a_read_is_on_its_way_is_read_after_it() -> None:
+    async def scenario() -> None:
+        desk = await Desk().begin(rows=3)
+        receipt = await desk.append(desk.next(), publish=False)
+        desk.reads.clear()
+        desk.hub.revision_found(desk.tab, receipt.revision)
+        while not desk.reads:  # noqa: ASYNC110 (turns of the loop are what it is about)
+            await asyncio.sleep(0)
+        await asyncio.sleep(0)  # the page has been read, and has not come back yet
+        receipt = await desk.append(desk.next(), publish=False)
+        desk.hub.revision_found(desk.tab, receipt.revision)
+        await desk.settle()
+        assert desk.seqs() == [1, 2, 3, 4, 5]
+        assert len(desk.reads) == 2
+        desk.check()
+
+    run(scenario)
+
+
+def test_a_look_at_more_than_there_is_leads_to_one_read_and_not_to_reads_for_ever() -> None:
+    """A log that went back."""
+
+    async def scenario() -> None:
+        desk = await Desk().begin(rows=3)
+        desk.reads.clear()
+        desk.hub.revision_found(desk.tab, 99)
+        await desk.settle()
+        assert len(desk.reads) == 1
+        desk.check()
+
+    run(scenario)
+
+
+def test_who_closed_is_followed_no_more() -> None:
+    async def scenario() -> None:
+        desk = await Desk().begin(rows=3)
+        assert desk.hub.followed == (desk.tab,)
+        desk.scope.close()
+        assert desk.hub.followed == ()
+
+    run(scenario)
