@@ -35,9 +35,9 @@ class ViewState:
     following: bool = True
     seq: int = 0
     offset: int = 0
-    height: int = 0
     folds: tuple[tuple[str, Fold], ...] = ()
     loose: bool = False
+    height: int = 0
 
 
 @dataclass(frozen=True, slots=True)

@@ -187,7 +187,7 @@ def test_u37_who_followed_the_end_follows_what_has_come_since(reader: Reader) ->
 
 
 def test_u37_a_row_that_is_gone_leads_to_the_end(reader: Reader) -> None:
-    gone = ViewState(False, ROWS * 2, 12, 90)
+    gone = ViewState(False, ROWS * 2, 12, height=90)
     reader.run(reader.log.catalogue.save_view_state(reader.tab, gone))
     reader.open()
     assert reader.view.following

@@ -110,7 +110,7 @@ class Position:
             return replace(self._wanted, folds=folds)
         height = self._layout.placed[0].height if self._layout.placed else 0
         return ViewState(
-            self._following, self._anchor_seq, self._offset, height, folds, self._loose
+            self._following, self._anchor_seq, self._offset, folds, self._loose, height
         )
 
     def extent(self) -> Extent | None:

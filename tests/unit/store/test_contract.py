@@ -26,7 +26,7 @@ from desktop.core.conversation import LoadedSession
 from desktop.core.errors import StoreError, UnknownConversation, UnknownFolder
 from desktop.core.permissions import Rule
 from desktop.core.protocols import Catalogue, LogReader, TurnStore
-from desktop.core.records import Draft, Page, Receipt, RequestRecord, Snapshot, ViewState
+from desktop.core.records import Draft, Fold, Page, Receipt, RequestRecord, Snapshot, ViewState
 from desktop.core.status import QueuedMessage
 from desktop.store.jsonl import FSJSONLStore
 from desktop.store.jsonl_pages import FSJSONLPages
@@ -450,10 +450,14 @@ def test_u37_the_place_in_a_conversation_is_kept_and_taken_away(log: AnyLog, tab
     catalogue = log.catalogue
     before = run(catalogue.revision())
     assert run(catalogue.view_state(tab)) == ViewState()
-    folds = (("a", "open"), ("b", "all"), ("odd \U0001f600", "folded"))
+    folds: tuple[tuple[str, Fold], ...] = (
+        ("a", "open"),
+        ("b", "all"),
+        ("odd \U0001f600", "folded"),
+    )
     for state in (
-        ViewState(False, 7, -3, 90, folds, loose=True),
-        ViewState(False, 8, 12, 40),
+        ViewState(False, 7, -3, folds, loose=True, height=90),
+        ViewState(False, 8, 12, height=40),
         ViewState(folds=folds),
         ViewState(),
     ):
