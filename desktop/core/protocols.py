@@ -27,6 +27,7 @@ from desktop.core.records import (
     SearchPlace,
     Snapshot,
     Tab,
+    ViewState,
     Workspace,
 )
 from desktop.core.reducer import BlockOp
@@ -309,6 +310,12 @@ class Catalogue(Protocol):
     async def save_attachments(self, tab_id: str, attachments: Sequence[Json]) -> None:
         """What the draft has attached now, bytes and all; its text stays as it was saved."""
         ...
+
+    async def view_state(self, tab_id: str) -> ViewState:
+        """Where it was read last, in any window; following the end where nothing was saved."""
+        ...
+
+    async def save_view_state(self, tab_id: str, state: ViewState) -> None: ...
 
 
 class Publisher(Protocol):

@@ -20,6 +20,26 @@ class Draft:
     attachments: tuple[Json, ...] = ()
 
 
+Fold = Literal["folded", "open", "all"]
+
+
+@dataclass(frozen=True, slots=True)
+class ViewState:
+    """Where a person reads: following the end, or `offset` pixels into the row of `seq`.
+
+    That row was `height` pixels high then; 0 where the offset holds for any height. `folds` is what
+    they (un)folded, by row. A `loose` place is kept to the pixel, whatever comes or goes below it,
+    until they move.
+    """
+
+    following: bool = True
+    seq: int = 0
+    offset: int = 0
+    folds: tuple[tuple[str, Fold], ...] = ()
+    loose: bool = False
+    height: int = 0
+
+
 @dataclass(frozen=True, slots=True)
 class Project:
     id: int

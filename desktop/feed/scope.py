@@ -185,8 +185,8 @@ class Scope:
         """Who hears the changes from now on; a scope has one listener."""
         self._listener = listener
 
-    def open(self) -> None:
-        """Subscribes, then reads the tail. Opening twice is harmless."""
+    def open(self, around: int | None = None) -> None:
+        """Subscribes, then reads the tail, or a place to begin at. Opening twice is harmless."""
         if self._unsubscribes:
             return
         self._unsubscribes = (
@@ -197,7 +197,8 @@ class Scope:
         status = self._hub.last_status(self.tab_id)
         if status is not None:
             self.status(status)
-        self._read_snapshot(None)
+        self._following = around is None
+        self._read_snapshot(around)
         self._schedule_check()
 
     def close(self) -> None:

@@ -23,6 +23,7 @@ from desktop.store.readable import readable
 from desktop.store.snapshots import AgentSnapshotStore
 from desktop.store.tables import CATALOGUE_REVISION, PROJECTS, TABS, WORKSPACES
 from desktop.store.tabs import TabRegistry, tab_of
+from desktop.store.view_states import ViewStates
 from desktop.store.workspaces import WorkspaceRegistry, workspace_of
 
 
@@ -69,6 +70,9 @@ class SqlCatalogue:
         self.draft = drafts.get
         self.save_draft = drafts.save
         self.save_attachments = drafts.save_attachments
+        view_states = ViewStates(lanes, now_ms=now_ms)
+        self.view_state = view_states.get
+        self.save_view_state = view_states.save
         self._branches = Branches(lanes, new_id=new_id, now_ms=now_ms)
         self.branches = self._branches.of
         bookmarks = Bookmarks(lanes, now_ms=now_ms)

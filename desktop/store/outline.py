@@ -15,7 +15,7 @@ from desktop.core.outline import Gathering, Sought, Turns
 from desktop.store import codec
 from desktop.store.connection import driver
 from desktop.store.lanes import Lanes
-from desktop.store.reads import ROW_COLUMNS, Stretch, bounds, lineage
+from desktop.store.reads import ROW_COLUMNS, Stretch, read_head
 from desktop.store.searching_within import SLICE, Wanted
 
 _PROMPT = "role = 'user' AND type = 'text'"
@@ -93,8 +93,8 @@ class SqlOutline:
 
 def read_turns(connection: Connection, tab_id: str, asked: Asked) -> Turns:
     """One piece, as `OutlineReader.turns`. Raises UnknownConversation."""
-    line = lineage(connection, tab_id)
-    lowest, highest = bounds(connection, line)
+    head = read_head(connection, tab_id)
+    line, lowest, highest = head.line, head.first, head.last
     last = _last(connection, line, asked, highest)
     first = max(last - SLICE + 1, lowest, 1) if asked.after is None else asked.after + 1
     gathering = Gathering(asked.sought)

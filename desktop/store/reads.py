@@ -40,12 +40,22 @@ NO_END = 2**62
 
 
 # From a tab up to its root; a ring in a damaged file ends where it closes.
-_LINE = (
+_UPWARD = (
     "WITH RECURSIVE line(id, forked_from, at) AS ("
     "SELECT id, forked_from, coalesce(forked_at_seq, 0) FROM tabs"
-    " WHERE id = ? AND purged_at IS NULL"
+    " WHERE id = ?1 AND purged_at IS NULL"
     " UNION SELECT t.id, t.forked_from, coalesce(t.forked_at_seq, 0)"
-    " FROM line JOIN tabs t ON t.id = line.forked_from) SELECT id, forked_from, at FROM line"
+    " FROM line JOIN tabs t ON t.id = line.forked_from)"
+)
+_LINE = f"{_UPWARD} SELECT id, forked_from, at FROM line"
+# And where the log begins and ends, if the root and the tab have rows of their own, as they mostly
+# do; its revision.
+_HEAD = (
+    f"{_UPWARD} SELECT id, forked_from, at, CASE WHEN forked_from IS NULL THEN"
+    " (SELECT min(seq) FROM chunks WHERE tab_id = line.id) END, CASE WHEN id = ?1 THEN"
+    " (SELECT max(seq) FROM chunks WHERE tab_id = line.id) END, CASE WHEN id = ?1 THEN"
+    " (SELECT revision FROM conversation_session_revisions WHERE session_id = line.id) END"
+    " FROM line"
 )
 
 
@@ -56,6 +66,16 @@ class Stretch:
     tab_id: str
     after: int
     end: int
+
+
+@dataclass(frozen=True, slots=True)
+class Head:
+    """What a log is made of, its first and its last seq (0 for an empty one), and its revision."""
+
+    line: tuple[Stretch, ...]
+    first: int
+    last: int
+    revision: int
 
 
 class LogPages:
@@ -81,11 +101,7 @@ class LogPages:
         )
 
     async def revision(self, tab_id: str) -> int:
-        def job(connection: Connection) -> int:
-            lineage(connection, tab_id)
-            return read_revision(connection, tab_id)
-
-        return await self._lanes.read(job)
+        return await self._lanes.read(lambda connection: read_head(connection, tab_id).revision)
 
     async def blob_path(self, sha256: str) -> Path | None:
         return await self._lanes.read(lambda _: self._blobs.path(sha256))
@@ -96,13 +112,30 @@ def lineage(connection: Connection, tab_id: str) -> tuple[Stretch, ...]:
 
     A purged conversation is unknown; what forks of it read is still there for them.
     """
-    found: list[Stretch] = []
-    rows = driver(connection).execute(_LINE, (tab_id,)).fetchall()
+    return _stretches(tab_id, driver(connection).execute(_LINE, (tab_id,)).fetchall())
+
+
+def read_head(connection: Connection, tab_id: str) -> Head:
+    """In one statement, mostly; raises UnknownConversation."""
+    rows = driver(connection).execute(_HEAD, (tab_id,)).fetchall()
+    line = _stretches(tab_id, rows)
+    lowest, highest, revision = rows[-1][3], rows[0][4], rows[0][5] or 0
+    first = lowest if _is_in(line[0], lowest) else _first_of(connection, line[1:], _LOWEST)
+    last = highest or _first_of(connection, line[-2::-1], _HIGHEST)
+    return Head(line, first, last if first else 0, revision)
+
+
+def _is_in(stretch: Stretch, seq: int | None) -> bool:
+    return seq is not None and seq <= stretch.end
+
+
+def _stretches(tab_id: str, rows: Sequence[Sequence[Any]]) -> tuple[Stretch, ...]:
     missing = rows[-1][1] if rows else tab_id
     if missing is not None:
         raise UnknownConversation("No conversation has this id.", detail=missing)
+    found: list[Stretch] = []
     end = NO_END
-    for id_, _, at_seq in rows:
+    for id_, _, at_seq, *_ in rows:
         found.append(Stretch(id_, at_seq, end))
         end = min(end, at_seq)
     return tuple(reversed(found))
@@ -124,14 +157,13 @@ def read_page(
     around: int | None = None,
 ) -> Page:
     """At most `limit` rows; unreadable ones come as DamagedRow. Attached texts stay in blobs."""
-    line = lineage(connection, tab_id)
+    head = read_head(connection, tab_id)
+    if around is not None:
+        after = _before_half(head, around, limit)
     if after is not None:
-        rows = _newer(connection, line, after, limit)
-    elif around is not None:
-        rows = _around(connection, line, around, limit)
+        rows = _newer(connection, head.line, after, limit)
     else:
-        rows = _older(connection, line, NO_END if before is None else before, limit)
-    first, last = bounds(connection, line)
+        rows = _older(connection, head.line, NO_END if before is None else before, limit)
     if rows:
         lower, upper = rows[0][1], rows[-1][1]
     else:
@@ -139,10 +171,10 @@ def read_page(
         upper = lower - 1
     return Page(
         rows=tuple(codec.chunk_of(tab_id, row) for row in rows),
-        total=last,
-        has_older=0 < first < lower,
-        has_newer=last > upper,
-        revision=read_revision(connection, tab_id),
+        total=head.last,
+        has_older=0 < head.first < lower,
+        has_newer=head.last > upper,
+        revision=head.revision,
     )
 
 
@@ -242,22 +274,9 @@ def _newer(
     return found
 
 
-def _around(
-    connection: Connection, line: Sequence[Stretch], around: int, limit: int
-) -> list[Sequence[Any]]:
-    """Half of the rows before the place, and what one side lacks from the other."""
-    older = _older(connection, line, around, limit // 2)
-    newer = _newer(connection, line, around - 1, limit - len(older))
-    lacking = limit - len(newer)
-    if lacking > len(older):
-        older = _older(connection, line, around, lacking)
-    return [*older, *newer]
-
-
-def bounds(connection: Connection, line: Sequence[Stretch]) -> tuple[int, int]:
-    """The first and the last seq of the log; (0, 0) for an empty one."""
-    first = _first_of(connection, line, _LOWEST)
-    return first, _first_of(connection, line[::-1], _HIGHEST) if first else 0
+def _before_half(head: Head, around: int, limit: int) -> int:
+    """The seq after which `limit` rows have a place in their middle, or reach to the log's end."""
+    return max(min(around - limit // 2, head.last - limit + 1), head.first) - 1
 
 
 def _first_of(connection: Connection, line: Sequence[Stretch], sql: str) -> int:

@@ -25,11 +25,10 @@ from desktop.ui.theme import Theme
 
 if TYPE_CHECKING:
     from desktop.core.model import ModelInfo
-    from desktop.core.records import CatalogueView, Tab
+    from desktop.core.records import CatalogueView, Tab, ViewState
     from desktop.core.status import TabStatus
     from desktop.ui.composer import Composer
     from desktop.ui.conversation_page import ConversationPage
-    from desktop.ui.transcript.position import ViewState
     from desktop.ui.welcome import WelcomePage
 
 MakePage = Callable[[str], "ConversationPage"]
@@ -251,9 +250,10 @@ class ConversationArea(QWidget):
         return list(self._pages.values())
 
     async def close_pages(self) -> None:
-        """The window ends: drafts are kept, scopes closed."""
+        """The window ends: places and drafts are kept, scopes closed."""
         for page in self._pages.values():
             page.close_page()
+            await page.place_keeping.keep()
             await page.keep_draft()
 
     def _leave_current(self) -> None:

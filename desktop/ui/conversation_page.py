@@ -29,6 +29,7 @@ from desktop.ui.find_bar import FindBar
 from desktop.ui.finding import Finding
 from desktop.ui.notice_bar import NoticeBar
 from desktop.ui.permission_bar import PermissionBar
+from desktop.ui.place_keeping import PlaceKeeping
 from desktop.ui.queue_bar import QueueBar
 from desktop.ui.queue_editing import QueueEditing
 from desktop.ui.quoting import quote_into
@@ -129,6 +130,7 @@ class ConversationPage(QWidget):
             tab_id, self.composer, self.find_bar, doors=doors, tasks=tasks
         )
         self.stepping = Stepping(tab_id, outline=doors.outline, tasks=tasks, view=pane.view)
+        self.place_keeping = PlaceKeeping(tab_id, catalogue=doors.catalogue, tasks=tasks, pane=pane)
         self.bookmarking = Bookmarking(tab_id, catalogue=doors.catalogue, tasks=tasks, pane=pane)
         self._build(theme)
         self._wire()
@@ -212,6 +214,7 @@ class ConversationPage(QWidget):
     def leave(self) -> None:
         """The page goes out of view; its rows are let go, its place is kept."""
         self.pane.leave()
+        self.place_keeping.save()
 
     def close_page(self) -> None:
         """Ends everything of the page; the conversation itself goes on."""
@@ -221,7 +224,7 @@ class ConversationPage(QWidget):
         self.branching.close()
         self.bookmarking.close()
         self._unsubscribe()
-        self.pane.leave()
+        self.leave()
 
     def save_draft(self) -> None:
         """Keeps what is being written, in a task."""

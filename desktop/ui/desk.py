@@ -14,7 +14,7 @@ from PySide6.QtWidgets import QInputDialog, QSplitter, QWidget
 
 from desktop.core.errors import InBin
 from desktop.core.protocols import Unsubscribe
-from desktop.core.records import CatalogueView, SearchHit, Tab
+from desktop.core.records import CatalogueView, SearchHit, Tab, ViewState
 from desktop.feed.catalogue import FollowedCatalogue
 from desktop.ui import asking, attaching, compacting
 from desktop.ui.announcer import Announcer
@@ -29,7 +29,6 @@ from desktop.ui.search_rows import found_texts
 from desktop.ui.searching import Searching
 from desktop.ui.tasks import Tasks
 from desktop.ui.theme import Theme
-from desktop.ui.transcript.position import ViewState
 from desktop.ui.welcome import WelcomePage
 
 

@@ -4,8 +4,8 @@ from PySide6.QtCore import QObject
 
 from desktop.core.outline import Turns
 from desktop.core.protocols import OutlineReader
+from desktop.core.records import ViewState
 from desktop.ui.tasks import Tasks
-from desktop.ui.transcript.position import ViewState
 from desktop.ui.transcript.view import TranscriptView
 
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 from desktop.core.chunks import LogChunk, System
 from desktop.core.conversation import is_message
 from desktop.core.errors import StoreError, UnknownConversation
-from desktop.core.records import Branch, Draft, RequestRecord, Snapshot, Tab
+from desktop.core.records import Branch, Draft, RequestRecord, Snapshot, Tab, ViewState
 from desktop.core.status import QueuedMessage
 
 _NUMBERED = re.compile(r"(.*) \((\d{1,4})\)", re.DOTALL)
@@ -28,6 +28,7 @@ class Conversation:
     revision: int = 0
     snapshot: Snapshot | None = None
     draft: Draft = Draft()
+    view_state: ViewState = ViewState()
     holder: str = ""
     ordinals: dict[str, int] = field(default_factory=dict[str, int])
     purged: bool = False

@@ -32,6 +32,7 @@ from desktop.core.records import (
     SearchPlace,
     Snapshot,
     Tab,
+    ViewState,
     Workspace,
     tool_of,
 )
@@ -659,6 +660,13 @@ class MemoryCatalogue:
         self._log.writing()
         held = self._log.find(tab_id)
         held.draft = replace(held.draft, attachments=tuple(attachments))
+
+    async def view_state(self, tab_id: str) -> ViewState:
+        return self._log.find(tab_id).view_state
+
+    async def save_view_state(self, tab_id: str, state: ViewState) -> None:
+        self._log.writing()
+        self._log.find(tab_id).view_state = state
 
 
 def _real_folder(directory: Path) -> Path:

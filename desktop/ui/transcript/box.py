@@ -6,7 +6,6 @@ A box knows nothing of rows and of the view; `boxes` makes it.
 from bisect import bisect_right
 from collections.abc import Iterable
 from dataclasses import dataclass, field
-from typing import Literal
 
 from PySide6.QtCore import QRectF
 from PySide6.QtGui import QPainter, QTextCursor
@@ -22,8 +21,6 @@ from desktop.ui.transcript.pieces import (
 )
 from desktop.ui.transcript.wide import Slide, WidePiece
 from desktop.ui.transcript.writing import Writer
-
-Fold = Literal["folded", "open", "all"]
 
 Spot = tuple[int, int]
 """A place in a box: (piece, character)."""

@@ -27,8 +27,9 @@ from desktop.core.chunks import (
 from desktop.core.groups import OpenRow, Row
 from desktop.core.media import entries, is_media
 from desktop.core.printed import Printed
+from desktop.core.records import Fold
 from desktop.ui.theme import Theme
-from desktop.ui.transcript.box import Box, Fold, Panel, Space
+from desktop.ui.transcript.box import Box, Panel, Space
 from desktop.ui.transcript.card import Cards, head_and_tail, result_pieces, text_pieces
 from desktop.ui.transcript.clock import wall_ms
 from desktop.ui.transcript.lane import lane_of

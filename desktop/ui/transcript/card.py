@@ -13,9 +13,10 @@ from desktop.core.chunks import DamagedRow, Json, LogChunk, ToolCall, ToolResult
 from desktop.core.groups import OpenRow, Row
 from desktop.core.media import entries, is_media
 from desktop.core.printed import Printed, spans_in
+from desktop.core.records import Fold
 from desktop.ui.theme import Theme
 from desktop.ui.transcript.acts import subagent_of, words_of
-from desktop.ui.transcript.box import Box, Fold, Panel, Space
+from desktop.ui.transcript.box import Box, Panel, Space
 from desktop.ui.transcript.diff import Diff, diff_of
 from desktop.ui.transcript.diff_piece import DiffPiece
 from desktop.ui.transcript.output import Look, output_pieces, seen

@@ -103,10 +103,11 @@ class TranscriptModel(QAbstractListModel):
 
     def place_of_seq(self, seq: int) -> int | None:
         """Where the row of this seq, or the next one that is loaded, stands."""
-        for at, row in enumerate(self._rows):
-            if not isinstance(row, OpenRow) and row.seq >= seq:
-                return at
-        return None
+        return next((at for at in range(len(self._rows)) if self.seq_of(at) >= seq), None)
+
+    def holds(self, seq: int) -> bool:
+        """Whether the row of this seq is loaded, or streams."""
+        return bool(self._rows) and self.seq_of(0) <= seq <= self.seq_of(len(self._rows) - 1)
 
     def seq_of(self, at: int) -> int:
         """The seq of a row; an open row's is what it would get."""

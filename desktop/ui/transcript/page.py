@@ -10,10 +10,11 @@ from PySide6.QtCore import QPointF, QRectF
 from PySide6.QtGui import QPainter, QPen
 
 from desktop.core.groups import Row, call_of
+from desktop.core.records import Fold, ViewState
 from desktop.ui.theme import Theme
 from desktop.ui.transcript.anchor import Placed
 from desktop.ui.transcript.box import Box
-from desktop.ui.transcript.boxes import Fold, Maker
+from desktop.ui.transcript.boxes import Maker
 from desktop.ui.transcript.code_piece import Code
 from desktop.ui.transcript.finds import Finds
 from desktop.ui.transcript.frame import Frame
@@ -21,7 +22,7 @@ from desktop.ui.transcript.marking import Marking
 from desktop.ui.transcript.model import TranscriptModel
 from desktop.ui.transcript.paging import Paging
 from desktop.ui.transcript.pieces import Hit, Piece
-from desktop.ui.transcript.position import Position, ViewState
+from desktop.ui.transcript.position import Position
 from desktop.ui.transcript.ribbon import paint_ribbon
 from desktop.ui.transcript.selection import Place
 from desktop.ui.transcript.shelf import Shelf

@@ -5,6 +5,7 @@ folds (SPEC U09). An empty conversation says so.
 """
 
 import asyncio
+from collections.abc import Awaitable, Callable
 
 from PySide6.QtCore import Signal
 from PySide6.QtGui import QCursor
@@ -12,6 +13,7 @@ from PySide6.QtWidgets import QVBoxLayout, QWidget
 
 from desktop.core.errors import NacreError
 from desktop.core.protocols import LogReader
+from desktop.core.records import ViewState
 from desktop.feed.hub import Hub
 from desktop.feed.scope import Later, Scope, Start
 from desktop.ui.kept_files import OUTPUT_SUFFIX, kept_path, open_kept
@@ -21,7 +23,7 @@ from desktop.ui.transcript.links import offer_link
 from desktop.ui.transcript.model import TranscriptModel
 from desktop.ui.transcript.pictures import KeptGallery
 from desktop.ui.transcript.saving import save_code
-from desktop.ui.transcript.view import TranscriptView, ViewState
+from desktop.ui.transcript.view import TranscriptView
 from desktop.ui.transcript.whole.window import OutputWindow
 from desktop.ui.transcript.writing import Renderer
 
@@ -59,6 +61,7 @@ class TranscriptPane(QWidget):
         self._later = later
         self._model: TranscriptModel | None = None
         self._state: ViewState | None = None
+        self._recall: Callable[[], Awaitable[ViewState]] | None = None
         self._bookmarks: frozenset[int] = frozenset()
         self._copying: Copying | None = None
         self.rendered = False
@@ -85,18 +88,34 @@ class TranscriptPane(QWidget):
         model = TranscriptModel(scope, self)
         model.failed.connect(self.failed)
         model.show_bookmarks(self._bookmarks)
-        scope.open()
         self._model = model
         self.view.show_model(model, self._state)
         # After the view, which finds its place in the rows first.
         model.modelReset.connect(self.filled)
+        if self._state is None and self._recall is not None:
+            self._start(self._enter_at(self._recall, model), f"place in {self._tab_id}")
+        else:
+            scope.open(self.view.awaited)
+
+    async def _enter_at(
+        self, recall: Callable[[], Awaitable[ViewState]], model: TranscriptModel
+    ) -> None:
+        """Reads no row before the place is known, so that no other is seen first."""
+        recalled = await recall()
+        is_news = self._state is None
+        self._state = self._state or recalled
+        if self._model is not model:
+            return
+        if is_news and self.view.placed:  # nobody has said meanwhile where to go
+            self.view.show_model(model, recalled)
+        model.scope.open(self.view.awaited)
 
     def leave(self) -> None:
         """Lets the rows go and remembers the place; leaving twice is harmless."""
         model, self._model = self._model, None
         if model is None:
             return
-        self._state = self.view.view_state()
+        self._state = self._state_in_sight()
         self.view.show_model(None)
         model.detach()
         model.scope.close()
@@ -106,6 +125,19 @@ class TranscriptPane(QWidget):
     def loaded(self) -> bool:
         """Whether the rows in sight have been read."""
         return self._model is not None and self._model.scope.loaded
+
+    @property
+    def state(self) -> ViewState | None:
+        """Where one is, or was when it was left; None while that is not known."""
+        return self._state if self._model is None else self._state_in_sight()
+
+    def _state_in_sight(self) -> ViewState | None:
+        is_known = self._state is not None or self._recall is None or not self.view.placed
+        return self.view.view_state() if is_known else None
+
+    def recall_with(self, recall: Callable[[], Awaitable[ViewState]]) -> None:
+        """How the place is had when it is entered for the first time."""
+        self._recall = recall
 
     def stand_at(self, state: ViewState) -> None:
         """Where it is entered next."""
@@ -136,6 +168,7 @@ class TranscriptPane(QWidget):
             self._model.show_bookmarks(bookmarks)
 
     def follow(self) -> None:
+        self._state = self._state or ViewState()
         self.view.follow()
 
     def set_theme(self, theme: Theme) -> None:

@@ -2,10 +2,10 @@
 
 from collections.abc import Sequence
 
+from desktop.core.records import ViewState
 from desktop.ui.transcript.acts import Act, Point
 from desktop.ui.transcript.overlay import Wish, acts_of, wish_of
 from desktop.ui.transcript.page import Page
-from desktop.ui.transcript.position import ViewState
 
 
 def wish_near(page: Page, current: str, act: Act) -> Wish | None:

@@ -7,23 +7,9 @@ The place is an anchor (a row's id and the pixels of it above the screen) or "fo
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
+from desktop.core.records import Fold, ViewState
 from desktop.ui.transcript.anchor import Height, Layout, Placed, from_anchor, from_end
-from desktop.ui.transcript.boxes import Fold
 from desktop.ui.transcript.model import TranscriptModel
-
-
-@dataclass(frozen=True, slots=True)
-class ViewState:
-    """Where the person was: following the end, or `offset` pixels into the row of `seq`.
-
-    A `loose` place is kept to the pixel, whatever comes or goes below it, until they move.
-    """
-
-    following: bool = True
-    seq: int = 0
-    offset: int = 0
-    folds: tuple[tuple[str, Fold], ...] = ()
-    loose: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,9 +68,9 @@ class Position:
         return self._following
 
     @property
-    def waiting(self) -> bool:
-        """Whether the place to go to is not loaded yet."""
-        return self._wanted is not None
+    def awaited(self) -> int | None:
+        """The seq of the place to go to, while that is not loaded yet."""
+        return self._wanted.seq if self._wanted is not None else None
 
     @property
     def layout(self) -> Layout:
@@ -120,7 +106,12 @@ class Position:
         return frozenset(self._rows.row(one.row).id for one in self._layout.placed)
 
     def state(self, folds: tuple[tuple[str, Fold], ...]) -> ViewState:
-        return ViewState(self._following, self._anchor_seq, self._offset, folds, self._loose)
+        if self._wanted is not None:
+            return replace(self._wanted, folds=folds)
+        height = self._layout.placed[0].height if self._layout.placed else 0
+        return ViewState(
+            self._following, self._anchor_seq, self._offset, folds, self._loose, height
+        )
 
     def extent(self) -> Extent | None:
         """None when there is nowhere to go."""
@@ -177,9 +168,15 @@ class Position:
         self._layout = replace(self._layout, placed=())
 
     def rows_reset(self) -> None:
-        """All rows are others now; a place that was waited for may have come."""
+        """All rows are others now; a place that was waited for may have come, or be no more."""
         self._layout = Layout()
-        if self._wanted is not None:
+        wanted = self._wanted
+        if wanted is None:
+            return
+        if self._rows.reset_around == wanted.seq and not self._rows.holds(wanted.seq):
+            self._wanted = None
+            self.follow()
+        else:
             self._go_to_wanted()
 
     # Moving
@@ -263,14 +260,14 @@ class Position:
         rows, wanted = self._rows, self._wanted
         if wanted is None:
             return
-        if not rows.scope.window.holds(wanted.seq):
+        if not rows.holds(wanted.seq):
             rows.scope.jump(wanted.seq)
-            if not rows.scope.window.holds(wanted.seq):
-                return
+            return
         self._wanted = None
         at = rows.place_of_seq(wanted.seq)
         if at is not None:
-            self._stand_at(at, wanted.seq, wanted.offset)
+            share = self._height(at) / wanted.height if wanted.height else 1
+            self._stand_at(at, wanted.seq, round(wanted.offset * share))
 
     def _stand_at(self, at: int, seq: int, offset: int) -> None:
         self._anchor_id, self._anchor_seq = self._rows.row(at).id, seq

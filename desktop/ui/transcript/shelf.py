@@ -10,8 +10,9 @@ from dataclasses import replace
 
 from desktop.core.chunks import LogChunk
 from desktop.core.groups import OpenRow, Row, is_thinking
+from desktop.core.records import Fold
 from desktop.ui.transcript.box import Box
-from desktop.ui.transcript.boxes import Fold, Maker
+from desktop.ui.transcript.boxes import Maker
 from desktop.ui.transcript.code_piece import Code
 from desktop.ui.transcript.lane import lane_of
 from desktop.ui.transcript.model import TranscriptModel

@@ -34,14 +34,14 @@ from PySide6.QtGui import (
 )
 from PySide6.QtWidgets import QAbstractItemView, QToolTip, QWidget
 
-from desktop.core.records import Branch
+from desktop.core.records import Branch, Fold, ViewState
 from desktop.ui.theme import Theme
 from desktop.ui.transcript.acts import Act, Point
 from desktop.ui.transcript.anchor import Layout
 from desktop.ui.transcript.bar import RowBar
 from desktop.ui.transcript.bare import BareList, Index
 from desktop.ui.transcript.box import Box
-from desktop.ui.transcript.boxes import NO_PICTURES, Fold, Maker
+from desktop.ui.transcript.boxes import NO_PICTURES, Maker
 from desktop.ui.transcript.clips import Clips
 from desktop.ui.transcript.clock import FrameClock
 from desktop.ui.transcript.copying import Form, marked_at_hand
@@ -56,7 +56,6 @@ from desktop.ui.transcript.parting import point_near, read_seq, state_at, wish_n
 from desktop.ui.transcript.pictures import Gallery
 from desktop.ui.transcript.pieces import Hit
 from desktop.ui.transcript.pointer import Pointer, Strokes, slide_at, tip_at
-from desktop.ui.transcript.position import ViewState
 from desktop.ui.transcript.ticking import Ticker
 from desktop.ui.transcript.to_end import ToEnd, to_end_style
 from desktop.ui.transcript.writing import PlainRenderer, Renderer
@@ -69,7 +68,8 @@ class TranscriptView(BareList):
 
     `wished(Wish)` to edit, regenerate or fork; `way_wanted(Way)` for an answer that was cut;
     `branch_wanted(Point, tab_id)` to switch; `code_wanted(text, language)` to save a block of code;
-    `copy_wanted(Copying)` when rows that are marked have to be read from the log.
+    `copy_wanted(Copying)` when rows that are marked have to be read from the log; `laid_out` when
+    another place may be on the screen.
     """
 
     wished = Signal(object)
@@ -82,6 +82,7 @@ class TranscriptView(BareList):
     open_requested = Signal(str)
     following_changed = Signal(bool)
     painted_rows = Signal()
+    laid_out = Signal()
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -306,7 +307,12 @@ class TranscriptView(BareList):
     @property
     def placed(self) -> bool:
         """Whether the place to be at is loaded."""
-        return self._page is None or not self._page.position.waiting
+        return self.awaited is None
+
+    @property
+    def awaited(self) -> int | None:
+        """The seq of the place to be at, while that is not loaded."""
+        return self._page.position.awaited if self._page is not None else None
 
     def copy(self) -> None:
         """The marked text, as it is seen, to the clipboard."""
@@ -380,6 +386,7 @@ class TranscriptView(BareList):
         self._ticker.look(page)
         if page is None or page.takes_new_picture():
             self.viewport().update()
+        self.laid_out.emit()
 
     def _repaint(self) -> None:
         self.viewport().update()

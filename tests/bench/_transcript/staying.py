@@ -13,7 +13,7 @@ from PySide6.QtCore import QEvent, QObject
 from PySide6.QtWidgets import QApplication
 
 from desktop.core.chunks import NewChunk, Text
-from desktop.ui.transcript.boxes import Fold
+from desktop.core.records import Fold
 from tests.bench import Figure
 from tests.bench._corpus import Corpus, until_the_end
 from tests.bench._transcript.shown import Bench, Shown

@@ -12,7 +12,7 @@ from pytestqt.qtbot import QtBot
 
 from desktop.core.chunks import NewChunk, Payload, Role, System, Text, ToolResult
 from desktop.core.groups import OpenRow
-from desktop.core.records import Receipt
+from desktop.core.records import Receipt, ViewState
 from desktop.core.reducer import Grew, Opened
 from desktop.feed.hub import Hub
 from desktop.feed.scope import Scope
@@ -21,7 +21,7 @@ from desktop.ui.theme import Theme, theme_for
 from desktop.ui.transcript.highlight import Highlighter
 from desktop.ui.transcript.markdown.renderer import MarkdownRenderer
 from desktop.ui.transcript.model import TranscriptModel
-from desktop.ui.transcript.view import TranscriptView, ViewState
+from desktop.ui.transcript.view import TranscriptView
 from tests.fakes.stores import MemoryLog
 from tests.ui.conftest import until
 

@@ -13,10 +13,11 @@ from desktop.core.colouring import Style
 from desktop.core.conversation import started_mark
 from desktop.core.groups import relations
 from desktop.core.printed import as_json
+from desktop.core.records import Fold
 from desktop.core.status import TabStatus
 from desktop.core.terminal import printed
 from desktop.ui.theme import theme_for
-from desktop.ui.transcript.box import Box, Fold
+from desktop.ui.transcript.box import Box
 from desktop.ui.transcript.boxes import Maker
 from desktop.ui.transcript.diff import Diff, Line, changes, read
 from desktop.ui.transcript.diff_piece import DiffPiece

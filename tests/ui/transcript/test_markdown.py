@@ -15,6 +15,7 @@ from desktop.ui.theme import theme_for
 from desktop.ui.transcript.boxes import cleaned
 from desktop.ui.transcript.code_piece import CodePiece
 from desktop.ui.transcript.markdown.grammar import Block, Grammar, Names
+from desktop.ui.transcript.markdown.tables import PIECE_ROWS
 from desktop.ui.transcript.markdown.writer import MarkdownWriter
 from desktop.ui.transcript.pieces import Paper, Piece, TextPiece
 from desktop.ui.transcript.wide import TablePiece
@@ -275,6 +276,25 @@ def test_rows_of_an_open_table_are_final_as_they_come(paper: Paper) -> None:
         assert all(stays[:-1])
         kept = list(writer.pieces)
     assert max(looks) < 200 and len(looks) <= 4 * 600
+    assert likeness(writer.pieces) == whole(paper, text)
+
+
+def test_rows_of_a_table_that_come_together_are_read_together(paper: Paper) -> None:
+    """U03: a window that was held up has much to read at once, and reads it in less."""
+    looks: list[int] = []
+
+    class Watched(Grammar):
+        def blocks(self, text: str, names: Names) -> list[Block]:
+            looks.append(len(text))
+            return super().blocks(text, names)
+
+    writer = MarkdownWriter(paper, Watched())
+    text = "| a \u2028 | b |\n|---|---|\n"
+    writer.write(text, finished=False)
+    looks.clear()
+    text += "".join(f"| row {number} | cell |\n" for number in range(160))
+    writer.write(text, finished=False)
+    assert len(looks) <= 160 // PIECE_ROWS + 2
     assert likeness(writer.pieces) == whole(paper, text)
 
 

@@ -74,7 +74,7 @@ class Desk:
         self.failures: list[Exception] = []
         self._numbers = itertools.count(1)
 
-    async def begin(self, rows: int = 0) -> "Desk":
+    async def begin(self, rows: int = 0, *, around: int | None = None) -> "Desk":
         workspace = await self.log.catalogue.scratch_workspace()
         self.tab = (await self.log.catalogue.create_tab(workspace.id)).id
         self.session = self.log.session(self.tab)
@@ -89,7 +89,7 @@ class Desk:
             limits=self.limits,
         )
         self.scope.listen(self.hear)
-        self.scope.open()
+        self.scope.open(around)
         await self.settle()
         return self
 
@@ -508,6 +508,21 @@ def test_a_jump_makes_the_window_hold_the_place_and_the_end_brings_the_tail_back
         await desk.settle()
         assert desk.mirror[-1].id == "b"
         assert desk.seqs()[-1] == 100
+        desk.check()
+
+    run(scenario)
+
+
+def test_u11_a_scope_that_is_opened_at_a_place_reads_nothing_else() -> None:
+    async def scenario() -> None:
+        desk = await Desk().begin(rows=100, around=30)
+        assert len(desk.reads) == 1
+        assert desk.scope.window.holds(30)
+        await desk.append(desk.next())
+        assert not desk.scope.window.holds(101)
+        desk.scope.to_tail()
+        await desk.settle()
+        assert desk.seqs()[-1] == 101
         desk.check()
 
     run(scenario)

@@ -26,7 +26,7 @@ from desktop.core.conversation import LoadedSession
 from desktop.core.errors import StoreError, UnknownConversation, UnknownFolder
 from desktop.core.permissions import Rule
 from desktop.core.protocols import Catalogue, LogReader, TurnStore
-from desktop.core.records import Draft, Page, Receipt, RequestRecord, Snapshot
+from desktop.core.records import Draft, Fold, Page, Receipt, RequestRecord, Snapshot, ViewState
 from desktop.core.status import QueuedMessage
 from desktop.store.jsonl import FSJSONLStore
 from desktop.store.jsonl_pages import FSJSONLPages
@@ -156,6 +156,8 @@ def test_an_unknown_conversation_is_named(log: AnyLog) -> None:
         log.catalogue.tab("nobody"),
         log.catalogue.rename_tab("nobody", "x"),
         log.catalogue.draft("nobody"),
+        log.catalogue.view_state("nobody"),
+        log.catalogue.save_view_state("nobody", ViewState()),
         log.reader.page("nobody", limit=1),
         log.reader.revision("nobody"),
     ):
@@ -442,6 +444,26 @@ def test_u14_a_draft_keeps_what_is_attached_whatever_becomes_of_its_text(
     assert run(catalogue.draft(tab)) == Draft("", 0, attached)
     run(catalogue.save_attachments(tab, ()))
     assert run(catalogue.draft(tab)) == Draft()
+
+
+def test_u37_the_place_in_a_conversation_is_kept_and_taken_away(log: AnyLog, tab: str) -> None:
+    catalogue = log.catalogue
+    before = run(catalogue.revision())
+    assert run(catalogue.view_state(tab)) == ViewState()
+    folds: tuple[tuple[str, Fold], ...] = (
+        ("a", "open"),
+        ("b", "all"),
+        ("odd \U0001f600", "folded"),
+    )
+    for state in (
+        ViewState(False, 7, -3, folds, loose=True, height=90),
+        ViewState(False, 8, 12, height=40),
+        ViewState(folds=folds),
+        ViewState(),
+    ):
+        run(catalogue.save_view_state(tab, state))
+        assert run(catalogue.view_state(tab)) == state
+    assert run(catalogue.revision()) == before
 
 
 def test_the_lease_is_renewed_by_its_holder(store: TurnStore) -> None:

@@ -2,12 +2,13 @@
 
 import sqlite3
 import uuid
-from collections.abc import Iterator
-from contextlib import closing
+from collections.abc import Callable, Generator, Iterator
+from contextlib import closing, contextmanager
 from pathlib import Path
 
 import pytest
 
+from desktop.store.connection import driver
 from desktop.store.log import Log
 from tests.unit.store.builders import chunk, fill, new_tab, open_log, run
 
@@ -44,3 +45,33 @@ def test_P11_an_append_writes_as_much_to_a_long_log_as_to_a_short_one(
     fill(log, tab, rows=20_000, size=1_000)
     long = written_bytes(log, tab)
     assert long / short <= 1.5, (short, long)
+
+
+def test_a_page_anywhere_is_two_statements(log: Log, tmp_path: Path) -> None:
+    """One says what the log is made of, where it ends and how far it is, one reads the rows."""
+    tab = new_tab(log, tmp_path)
+    fill(log, tab, rows=500, size=10)
+    for where in ({}, {"before": 300}, {"after": 300}, {"around": 300}, {"around": 498}):
+        with asked(log) as heard:
+            page = run(log.reader.page(tab, limit=100, **where))
+        assert len(page.rows) == 100
+        assert page.total == 500
+        assert len(heard) == 2, heard
+
+
+@contextmanager
+def asked(log: Log) -> Generator[list[str]]:
+    """What the pages' connection is asked meanwhile, the transaction's own words aside."""
+    heard: list[str] = []
+
+    def hear(statement: str) -> None:
+        if statement.startswith(("SELECT", "WITH")):
+            heard.append(statement)
+
+    def trace(callback: Callable[[str], None] | None) -> None:
+        reader = log._lanes._reader  # pyright: ignore[reportPrivateUsage]
+        reader.submit(lambda one: driver(one).set_trace_callback(callback)).result()
+
+    trace(hear)
+    yield heard
+    trace(None)

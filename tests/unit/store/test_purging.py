@@ -13,7 +13,7 @@ import pytest
 from sqlalchemy import Connection
 
 from desktop.core.errors import StoreError, UnknownConversation
-from desktop.core.records import RequestRecord
+from desktop.core.records import RequestRecord, ViewState
 from desktop.core.status import QueuedMessage
 from desktop.store import purging
 from desktop.store.log import Log
@@ -216,13 +216,14 @@ def test_everything_beside_the_rows_goes_with_them(sql: Log, tab: str) -> None:
         run(store.start_request(record))
     run(store.enqueue(QueuedMessage("m", tab, "text", 1)))
     run(sql.catalogue.save_draft(tab, "half a thought"))
+    run(sql.catalogue.save_view_state(tab, ViewState(False, 2, 5)))
     run(sql.catalogue.rename_tab(tab, "Private"))
     with closing(sqlite3.connect(sql.database)) as connection, connection:
         connection.execute(
             "INSERT INTO bookmarks(tab_id, seq, note, created_at) VALUES (?, 4, 'n', 1)", (tab,)
         )
     purge(sql, tab)
-    for table in ("model_requests", "queued_messages", "drafts", "bookmarks"):
+    for table in ("model_requests", "queued_messages", "drafts", "view_state", "bookmarks"):
         assert ask(sql, f"SELECT count(*) FROM {table} WHERE tab_id = ?", tab) == [(0,)], table
     assert ask(sql, "SELECT title FROM tabs WHERE id = ?", tab) == [("",)]
 

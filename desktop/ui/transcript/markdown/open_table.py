@@ -64,11 +64,24 @@ class OpenTable:
 
     def _take_lines(self, text: str) -> int | None:
         while (end := text.find("\n", self.scanned)) >= 0:
+            if self._take_some(text):
+                continue
             row = self._row(text[self.scanned : end])
             if self.is_heavy or row is None:
                 return None if self.is_heavy else self.scanned
             self._take(row, end + 1)
         return None
+
+    def _take_some(self, text: str) -> bool:
+        """Takes the next lines at once where each is a row, which costs less than one by one."""
+        lines = text[self.scanned :].split("\n", PIECE_ROWS)[:-1]
+        rows = self.read("\n".join(lines)) if len(lines) > 1 else None
+        if rows is None or len(rows) != len(lines):
+            return False
+        for line, row in zip(lines, rows, strict=True):
+            if not self.is_heavy:
+                self._take(row, self.scanned + len(line) + 1)
+        return not self.is_heavy
 
     def _row(self, line: str) -> Line | None:
         """The cells of a line, None where it is no row."""
@@ -107,10 +120,10 @@ def open_table(
         return None
     head = found[1]
 
-    def read(line: str) -> Sequence[Line] | None:
-        """The rows below the head; none where the line is no row, None where it is too heavy."""
+    def read(lines: str) -> Sequence[Line] | None:
+        """The rows below the head; none where these are no rows, None where they are too heavy."""
         known = names()
-        blocks = grammar.blocks(f"{head}{line}\n", known)
+        blocks = grammar.blocks(f"{above}{lines}\n", known)
         if len(blocks) != 1 or blocks[0].kind != "table_open":
             return ()
         return None if is_too_heavy(blocks[0]) else _lines(grammar, blocks[0], known)[1:]
@@ -120,6 +133,9 @@ def open_table(
     if len(blocks) != 1 or blocks[0].kind != "table_open" or is_too_heavy(blocks[0]):
         return None
     first = _lines(grammar, blocks[0], known)
+    # For a row only the number of columns counts: the words of the head are read once.
+    _, delimiter, _ = head.split("\n")
+    above = f"|{' |' * len(first[0])}\n{delimiter}\n"
     table = OpenTable(paper, read, Grid(len(first[0])), found.start(1), found.end(1))
     table.begin(first[0])
     return table

@@ -1,0 +1,53 @@
+"""The program opens a conversation where it was read, and at its end where that was followed."""
+
+from pathlib import Path
+
+import pytest
+
+from tests.e2e.nacre import KEY, Home
+from tests.fakes.messages_api import MessagesServer, reply
+from tests.ui.conftest import Enter
+from tests.ui.program import Person
+
+pytestmark = pytest.mark.timeout(300)
+
+LONG = "\n\n".join(f"Layer {n} is laid down." for n in range(60))
+
+
+@pytest.fixture
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Home:
+    """An empty home whose key comes from the environment."""
+    monkeypatch.setenv("ANTHROPIC_API_KEY", KEY)
+    return Home(tmp_path)
+
+
+def screen(person: Person) -> list[tuple[str, int]]:
+    """The rows on the screen, and where each begins."""
+    placed = person.pane.view.layout_now.placed
+    return list(zip(person.transcript(), (one.y for one in placed), strict=True))
+
+
+def test_u37_each_tab_is_at_its_place_after_a_restart(home: Home, enter: Enter) -> None:
+    with MessagesServer([reply(LONG), reply(LONG)]) as server:
+        person = enter(server)
+        person.open_folder(home.workspace)
+        followed = person.begin("Lay down layers")
+        person.wait(lambda: person.reads("Layer 59") and person.idle())
+        read = person.begin("And others")
+        person.wait(lambda: person.reads("Layer 59") and person.idle())
+        person.wait(lambda: not person.pane.view.frame_due)
+        person.pane.view.scroll_by(-321)
+        before = screen(person)
+        assert before[0][1] < 0
+        person.go_to(followed)
+        person.wait(lambda: person.pane.view.following and person.reads("Layer 59"))
+        person.go_to(read)
+        person.wait(lambda: screen(person) == before)
+        assert person.leave() == 0
+        person = enter(server)
+        person.wait(lambda: person.tab_ids() == [followed, read] and person.transcript())
+        person.wait(lambda: screen(person) == before)
+        assert not person.pane.view.following
+        person.go_to(followed)
+        person.wait(lambda: person.pane.view.following and person.reads("Layer 59"))
+        assert person.leave() == 0
