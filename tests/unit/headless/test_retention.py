@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Callable, Coroutine
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -31,8 +32,9 @@ class Desk:
         self.running: set[asyncio.Task[None]] = set()
         self.lasting: set[asyncio.Task[None]] = set()
 
-    def later(self, _seconds: float, call: Callable[[], None]) -> None:
+    def later(self, _seconds: float, call: Callable[[], None]) -> "Due":
         self.waiting.append(call)
+        return Due(self, call)
 
     def start(self, coroutine: Coroutine[Any, Any, None], name: str) -> None:
         task = asyncio.ensure_future(coroutine)
@@ -46,6 +48,18 @@ class Desk:
             tasks, self.running = self.running, set()
             await asyncio.gather(*tasks)
         await asyncio.gather(*self.running)
+
+
+@dataclass(frozen=True)
+class Due:
+    """A call that a desk makes, unless it is taken back."""
+
+    desk: Desk
+    call: Callable[[], None]
+
+    def cancel(self) -> None:
+        if self.call in self.desk.waiting:
+            self.desk.waiting.remove(self.call)
 
 
 def _fill(folder: DataFolder) -> None:
