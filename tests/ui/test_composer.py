@@ -3,8 +3,8 @@
 from typing import Any
 
 import pytest
-from PySide6.QtCore import QCoreApplication, QMimeData, QRect, QRectF, Qt
-from PySide6.QtGui import QAccessible, QInputMethodEvent
+from PySide6.QtCore import QCoreApplication, QEvent, QMimeData, QRect, QRectF, Qt
+from PySide6.QtGui import QAccessible, QInputMethodEvent, QKeyEvent
 from PySide6.QtWidgets import QLabel, QPushButton, QVBoxLayout, QWidget
 from pytestqt.qtbot import QtBot
 
@@ -56,6 +56,7 @@ def test_with_the_other_setting_ctrl_enter_sends(composer: Composer, qtbot: QtBo
 def test_u38_enter_never_sends_while_an_input_method_composes(
     composer: Composer, qtbot: QtBot
 ) -> None:
+    """F-R07"""
     sent = sent_by(composer)
     stopped: list[bool] = []
     composer.stop_wanted.connect(lambda: stopped.append(True))
@@ -68,7 +69,36 @@ def test_u38_enter_never_sends_while_an_input_method_composes(
     done.setCommitString("日本")
     QCoreApplication.sendEvent(composer.field, done)
     qtbot.keyClick(composer.field, Qt.Key.Key_Return)
-    assert [text for text, _ in sent] != []
+    assert sent == [("日本", [])]
+
+
+def test_f_r07_a_commit_and_the_key_after_it_send_once_what_was_committed(
+    composer: Composer, qtbot: QtBot
+) -> None:
+    """The commit may come first, in the same turn of the loop; so a dead key and its letter."""
+    sent = sent_by(composer)
+    QCoreApplication.sendEvent(composer.field, QInputMethodEvent("´", []))
+    for letters in ("é", "日本"):
+        done = QInputMethodEvent("", [])
+        done.setCommitString(letters)
+        QCoreApplication.postEvent(composer.field, done)
+    key = QKeyEvent(QEvent.Type.KeyPress, Qt.Key.Key_Return, Qt.KeyboardModifier.NoModifier)
+    QCoreApplication.postEvent(composer.field, key)
+    QCoreApplication.sendPostedEvents(composer.field)
+    assert sent == [("é日本", [])]
+
+
+def test_f_r07_what_is_composed_is_not_lost_when_the_field_loses_the_keyboard(
+    composer: Composer, qtbot: QtBot
+) -> None:
+    composer.set_text("one")
+    QCoreApplication.sendEvent(composer.field, QInputMethodEvent("にほ", []))
+    composer.field.clearFocus()
+    done = QInputMethodEvent("", [])
+    done.setCommitString("日本")
+    QCoreApplication.sendEvent(composer.field, done)
+    composer.field.setFocus()
+    assert composer.text() == "one日本"
 
 
 def test_nothing_is_sent_while_not_ready_or_blank(composer: Composer, qtbot: QtBot) -> None:

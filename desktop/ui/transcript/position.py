@@ -188,6 +188,8 @@ class Position:
         """
         if not pixels:
             return 0
+        if not self._layout.placed:
+            self.lay_out()  # rows came in this very frame: the move is of what is seen
         self._loose = False
         self._downward = pixels > 0
         if pixels < 0:

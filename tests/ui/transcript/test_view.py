@@ -150,6 +150,19 @@ def test_the_end_is_followed_again_once_it_is_reached(desk: Desk) -> None:
     assert view.following and view.layout_now.at_end
 
 
+def test_a_move_in_the_frame_in_which_a_row_comes_is_not_lost(desk: Desk) -> None:
+    """F-R01"""
+    desk.say(*texts(40))
+    view = desk.show()
+    desk.open_block("b")
+    wheel(view, 1)
+    assert not view.following
+    before = top_of(view)
+    desk.settle()
+    assert not view.following
+    assert top_of(view) == before
+
+
 def test_without_a_move_following_never_lets_go(desk: Desk) -> None:
     """F-R01"""
     desk.say(*texts(20))
@@ -168,7 +181,7 @@ def test_without_a_move_following_never_lets_go(desk: Desk) -> None:
 
 
 def test_what_is_read_does_not_move_when_older_rows_come_or_newest_go(small_desk: Desk) -> None:
-    """Q01, C21: prepend and evict, many times."""
+    """Q01, C21, F-R08: prepend and evict, many times."""
     desk = small_desk
     desk.say(*texts(300))
     view = desk.show()
@@ -182,6 +195,28 @@ def test_what_is_read_does_not_move_when_older_rows_come_or_newest_go(small_desk
         assert len(desk.scope.window.rows) <= 32
     assert moved == 0
     assert desk.scope.window.first_seq is not None and desk.scope.window.first_seq < 200
+
+
+def test_f_r08_one_page_is_read_for_one_move_and_nothing_moves_while_the_end_grows(
+    small_desk: Desk,
+) -> None:
+    """Rows of very unlike heights, other widths and fonts in the middle, a stream at the end."""
+    desk = small_desk
+    desk.say(*(f"row {n} " + "words " * (n * n % 300) for n in range(200)))
+    view = desk.show()
+    desk.open_block("b")
+    for step in range(24):
+        view.scroll_by(-500)
+        before, loaded = top_of(view), len(desk.tasks)
+        desk.grow("b", "more words at the end. ")
+        assert len(desk.tasks) - loaded <= 1
+        desk.settle()
+        assert place_of(view, before[0]) == before[1]
+        if step % 8 == 7:
+            view.resize(700 if view.width() < 700 else 500, view.height())
+            view.set_zoom(100 + step)
+            desk.settle()
+            assert top_of(view)[0] == before[0]
 
 
 def test_what_is_read_stays_when_something_above_the_loaded_end_is_folded(
