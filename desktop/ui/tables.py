@@ -18,6 +18,7 @@ def plain_table(
     table.setAllColumnsShowFocus(True)
     table.setEditTriggers(QAbstractItemView.EditTrigger.NoEditTriggers)
     table.setTabKeyNavigation(False)
+    table.header().setAccessibleName(told)
     table.header().setSectionsClickable(False)
     table.header().setHighlightSections(False)
     table.setMinimumHeight(table.fontMetrics().lineSpacing() * lines)

@@ -115,6 +115,7 @@ def test_u25_a_late_server_joins_when_the_person_accepts_the_price(
         again.say("four")
         again.wait(lambda: again.reads("Fourth.") and again.idle())
         assert not again.shows("toolsLine")
+        assert again.leave() == 0
     assert server.rejected == []
     requests = server.requests
     assert [ECHO in offered(one) for one in requests] == [False, False, True, True, True]

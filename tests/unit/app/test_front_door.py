@@ -5,6 +5,8 @@ import os
 import re
 import subprocess
 import sys
+import tempfile
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -34,12 +36,11 @@ sys.stdin.read()
 
 
 @pytest.fixture
-def runtime(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """This user's own folder for sockets."""
-    place = tmp_path / "run"
-    place.mkdir(mode=0o700)
-    monkeypatch.setenv("XDG_RUNTIME_DIR", str(place))
-    return place
+def runtime(monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """This user's own folder for sockets, whose names must be short."""
+    with tempfile.TemporaryDirectory() as place:
+        monkeypatch.setenv("XDG_RUNTIME_DIR", place)
+        yield Path(place)
 
 
 def test_f7_a_killed_process_leaves_no_lock_behind(tmp_path: Path) -> None:
