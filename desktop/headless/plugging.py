@@ -5,6 +5,7 @@ granted what their manifest names. In its sandbox a plugin has no network, no se
 of Nacre's data but a folder of its own.
 """
 
+import asyncio
 import os
 import secrets
 import shutil
@@ -117,8 +118,7 @@ class Plugins:
         return self._plugins
 
     async def close(self) -> None:
-        for plugin in self._plugins:
-            await plugin.close()
+        await asyncio.gather(*(plugin.close() for plugin in self._plugins))
 
 
 def _manifest(folder: Path) -> Manifest:

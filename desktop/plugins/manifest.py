@@ -103,10 +103,11 @@ def _matching(found: Mapping[str, Any], key: str, shape: re.Pattern[str]) -> str
 
 def _name(value: object) -> str:
     # What is not printable could make one name look like another's.
-    if isinstance(value, str) and value.isprintable() and value == value.strip():
-        if 0 < len(value) <= _LONGEST_NAME:
-            return value
-    _refuse("name is not one line of up to 60 visible characters")
+    if not isinstance(value, str) or not value.isprintable() or value != value.strip():
+        _refuse("name is not one line of visible characters")
+    if not 0 < len(value) <= _LONGEST_NAME:
+        _refuse("name has not 1 to 60 characters")
+    return value
 
 
 def _command(value: object) -> tuple[str, ...]:

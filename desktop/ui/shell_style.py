@@ -16,7 +16,7 @@ def shell_style(theme: Theme) -> str:
   color: {colours.text}; }}
 #putAwayList, #searchList {{ background: {colours.bg}; border: none; outline: none; }}
 #rightPane {{ background: {colours.raised}; border: none; }}
-#outlineList {{ background: {colours.raised}; border: none; outline: none; }}
+#outlineList, #pluginList {{ background: {colours.raised}; border: none; outline: none; }}
 #rightPane QToolButton {{ background: transparent; border: {line}; border-color: transparent;
   border-radius: {measures.radius}px; color: {colours.muted};
   padding: {theme.space_4}px {theme.space_8}px; min-height: {measures.hit - 10}px; }}
