@@ -21,7 +21,7 @@ def shell_style(theme: Theme) -> str:
   border-radius: {measures.radius}px; color: {colours.muted};
   padding: {theme.space_4}px {theme.space_8}px; min-height: {measures.hit - 10}px; }}
 #rightPane QToolButton:hover {{ background: {colours.border}; color: {colours.text}; }}
-#rightPane QToolButton:checked {{ color: {colours.text}; font-weight: 600; }}
+#rightPane QToolButton:checked {{ color: {colours.text}; border-color: {colours.border}; }}
 #rightPane QToolButton:focus {{ border-color: {colours.accent}; }}
 #palette {{ background: {colours.surface}; border: {line}; }}
 #paletteList {{ background: {colours.surface}; border: none; outline: none; }}
