@@ -121,6 +121,8 @@ class Stage:
         self.lines: asyncio.Queue[Line] = asyncio.Queue()
         self.opened: list[Line] = []
         self.place = folder / "s"
+        self.gate = asyncio.Event()
+        self.gate.set()
         self.main = main or PLAIN
         self.words = words if main else (str(self.place), *words)
         cursors = Cursors(b"s", epoch="e", now=self.time.clock)
@@ -145,6 +147,7 @@ class Stage:
         return Launch(words, {"PATH": os.environ["PATH"]}, None)
 
     async def sessions(self) -> Any:
+        await self.gate.wait()
         return (await self.log.catalogue.view()).tabs
 
     def start(self, coroutine: Coroutine[Any, Any, None], name: str) -> None:
