@@ -107,6 +107,11 @@ class DataFolder:
         return self.root / "tool-servers"
 
     @property
+    def plugin_folders(self) -> Path:
+        """What each plugin can write; made with its first start."""
+        return self.root / "plugins"
+
+    @property
     def window_cache(self) -> Path:
         """Geometry and theme for the first paint; may be deleted at any time."""
         return self.root / "window.json"

@@ -16,6 +16,7 @@ from desktop.diagnostics import Hooks, LogFile, Redaction, program_version
 from desktop.headless.backups import Around, Backups
 from desktop.headless.opening import now_ms
 from desktop.headless.places import DiskWatch, shared_folder
+from desktop.headless.plugging import Plugins
 from desktop.headless.runtime import Runtime, start
 from desktop.paths import DataFolder
 from desktop.settings import (
@@ -41,6 +42,7 @@ from desktop.ui.keyboard_page import KeyboardPage
 from desktop.ui.main_window import MainWindow
 from desktop.ui.outline.page import OutlinePage
 from desktop.ui.palette import show_palette
+from desktop.ui.plugin_page import PluginPage
 from desktop.ui.preferences import LivePreferences
 from desktop.ui.right_side import RightSide
 from desktop.ui.sandbox_note import SandboxNote
@@ -92,6 +94,7 @@ class Layers:
         self._backups: Backups | None = None
         self._unlocking: Unlocking | None = None
         self._jobs: StorageJobs | None = None
+        self._plugins: Plugins | None = None
         self._renderer = MarkdownRenderer(Highlighter(tasks.start))
         self._hooks.install()
         self._hooks.watch(asyncio.get_running_loop())
@@ -190,6 +193,8 @@ class Layers:
         """Stops and seals what runs, flushes the log."""
         if self._log_watch is not None:
             self._log_watch.close()
+        if self._plugins is not None:
+            await self._plugins.close()
         if self._runtime is not None:
             await self._runtime.close()
 
@@ -254,7 +259,14 @@ class Layers:
         outline = OutlinePage(
             self._theme, outline=runtime.outline, hub=runtime.hub, tasks=self._tasks
         )
-        return RightSide(self._theme, splitter=splitter, area=area, outline=outline)
+        side = RightSide(self._theme, splitter=splitter, area=area, outline=outline)
+        self._plugins = runtime.plugins(asyncio.get_running_loop().call_later, self._tasks.start)
+        self._tasks.start(self._add_plugins(side, self._plugins), "read the plugins")
+        return side
+
+    async def _add_plugins(self, side: RightSide, plugins: Plugins) -> None:
+        for panel in await plugins.read():
+            side.add_plugin(PluginPage(self._theme, panel=panel, now_ms=now_ms))
 
     def _storage_doors(self) -> StorageDoors:
         assert self._jobs is not None and self._backups is not None

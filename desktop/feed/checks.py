@@ -5,20 +5,35 @@ nothing is asked (SPEC R12, R14).
 """
 
 import logging
+from collections.abc import Callable
+from typing import Protocol
 
 from desktop.core.errors import NacreError
 from desktop.core.sources import SourceReader
-from desktop.feed.faults import NotFound, Unauthenticated
+from desktop.feed.faults import FeedError, NotFound, Unauthenticated
 from desktop.feed.source import Access, Query
-from desktop.feed.source_scope import Cancellable, Later, SourceScope, Start
+from desktop.feed.source_scope import Cancellable, Later, Start
 
 _LOG = logging.getLogger(__name__)
 
 CHECK_SECONDS = 5.0
 
 
+class Watched(Protocol):
+    """Who follows a conversation: a scope, or a line to a reader in another process."""
+
+    @property
+    def revision(self) -> int | None: ...
+
+    def when_over(self, call: Callable[[], None]) -> None: ...
+
+    def observe(self, epoch: str, revision: int, *, since: int | None = None) -> None: ...
+
+    def end(self, error: FeedError) -> None: ...
+
+
 class Checks:
-    """Watches scopes from `watch` until they are over."""
+    """Watches who follows a conversation, from `watch` until it is over."""
 
     def __init__(
         self, reader: SourceReader, access: Access, *, epoch: str, start: Start, later: Later
@@ -28,16 +43,16 @@ class Checks:
         self._epoch = epoch
         self._start = start
         self._later = later
-        self._watched: dict[SourceScope, Query] = {}
+        self._watched: dict[Watched, Query] = {}
         self._timer: Cancellable | None = None
         self._is_looking = False
 
-    def watch(self, scope: SourceScope, query: Query) -> None:
+    def watch(self, scope: Watched, query: Query) -> None:
         self._watched[scope] = query
         scope.when_over(lambda: self._forget(scope))
         self._schedule()
 
-    def _forget(self, scope: SourceScope) -> None:
+    def _forget(self, scope: Watched) -> None:
         self._watched.pop(scope, None)
         if not self._watched and self._timer is not None:
             self._timer.cancel()
@@ -67,9 +82,7 @@ class Checks:
         for scope, (query, since) in watched.items():
             self._tell(scope, query, found.get(query.session_id), since)
 
-    def _tell(
-        self, scope: SourceScope, query: Query, revision: int | None, since: int | None
-    ) -> None:
+    def _tell(self, scope: Watched, query: Query, revision: int | None, since: int | None) -> None:
         match self._access(query.reader, query.session_id):
             case "unauthenticated":
                 scope.end(Unauthenticated())

@@ -111,6 +111,12 @@ class ConversationSource:
         self._query = query
         self._door = door
 
+    async def page(self, cursor: str, *, expected: int | None) -> Snapshot:
+        """A page of messages alone, for who reads page by page; "" for the first."""
+        place = self._door.cursors.open(cursor, self._query.listing) if cursor else None
+        page = await self._page(replace(self._first(), after=place, expected=expected))
+        return self._snapshot(page.revision, {kinds.MESSAGE: self._loaded(page)})
+
     async def read(self, loaded: Loaded | None) -> Snapshot:
         page = await (self._page(self._first()) if loaded is None else self._range(loaded))
         ranges = {kinds.MESSAGE: self._loaded(page, through=loaded.boundary if loaded else None)}
@@ -119,9 +125,19 @@ class ConversationSource:
         return self._snapshot(page.revision, ranges)
 
     async def more(self, cursor: str, *, expected: int) -> Snapshot:
-        place = self._door.cursors.open(cursor, self._query.listing)
-        page = await self._page(replace(self._first(), after=place, expected=expected))
-        return self._snapshot(page.revision, {kinds.MESSAGE: self._loaded(page)})
+        return await self.page(cursor, expected=expected)
+
+    async def turn_page(self, cursor: str, *, expected: int | None) -> Snapshot:
+        """A page of turns alone, the same way."""
+        listing = replace(self._query.listing, kind=kinds.TURN, selection=EVERYTHING)
+        place = self._door.cursors.open(cursor, listing) if cursor else None
+        question = replace(self._first(), after=place, expected=expected)
+        page = await self._asked(partial(self._door.reader.turns, self._query.session_id, question))
+        records = tuple(map(kinds.of_turn, page.records))
+        boundary = records[-1].place if page.has_more else None
+        loaded = Loaded(self._query.order, records, boundary)
+        after = "" if boundary is None else self._door.cursors.sign(listing, boundary)
+        return Snapshot(self._door.epoch, page.revision, {kinds.TURN: loaded}, after)
 
     async def revision(self) -> tuple[str, int]:
         name = self._query.session_id

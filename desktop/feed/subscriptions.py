@@ -5,11 +5,13 @@ A scope hears the receipts of its conversation as batches of its own selection.
 
 from collections.abc import Callable
 from functools import partial
+from typing import Protocol
 
 from desktop.core.records import Receipt
 from desktop.core.reducer import BlockOp
 from desktop.core.status import TabStatus
-from desktop.feed.checks import Checks
+from desktop.feed.batches import Batch
+from desktop.feed.checks import Checks, Watched
 from desktop.feed.coalescing import Coalescing
 from desktop.feed.hub import Hub
 from desktop.feed.projecting import projected
@@ -17,8 +19,13 @@ from desktop.feed.source import ConversationSource, Door, Query
 from desktop.feed.source_scope import Later, SourceScope, Start
 
 
+class Follower(Watched, Protocol):
+    def batch(self, batch: Batch) -> None: ...
+
+
 class Subscriptions:
-    """`open` gives a scope that is on its way; it ends with its `close`."""
+    """`open` gives a scope that is on its way; it ends with its `close`. Whoever keeps the records
+    elsewhere is told of them from `follow` on, until it is over."""
 
     def __init__(
         self, hub: Hub, door: Door, *, start: Start, later: Later, clock: Callable[[], float]
@@ -33,13 +40,17 @@ class Subscriptions:
     def open(self, query: Query) -> SourceScope:
         source = ConversationSource(query, self._door)
         scope = SourceScope(source, start=self._start, later=self._later, clock=self._clock)
-        coalescing = Coalescing(scope.batch, later=self._later, clock=self._clock)
-        listener = _Listener(query, self._door.epoch, coalescing)
-        scope.when_over(self._hub.subscribe(listener, tab_id=query.session_id))
-        scope.when_over(coalescing.stop)
-        self._checks.watch(scope, query)
+        self.follow(scope, query)
         scope.open()
         return scope
+
+    def follow(self, follower: Follower, query: Query) -> None:
+        """Hands it the batches and checks of the query. It has yet to read."""
+        coalescing = Coalescing(follower.batch, later=self._later, clock=self._clock)
+        listener = _Listener(query, self._door.epoch, coalescing)
+        follower.when_over(self._hub.subscribe(listener, tab_id=query.session_id))
+        follower.when_over(coalescing.stop)
+        self._checks.watch(follower, query)
 
 
 class _Listener:

@@ -19,7 +19,7 @@ from datetime import datetime
 from functools import partial
 from pathlib import Path
 from types import ModuleType
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, cast
 
 from desktop import paths, settings
 from desktop.agent import facts
@@ -81,6 +81,10 @@ from desktop.wire.replay import MODEL as TOUR_MODEL
 from desktop.wire.replay import ReplayModel
 from desktop.wire.transport import Transport
 from desktop.wire.usage import usage_of
+
+if TYPE_CHECKING:
+    from desktop.feed.source_scope import Later as PluginLater
+    from desktop.headless.plugging import Plugins
 
 _logger = logging.getLogger(__name__)
 
@@ -299,6 +303,21 @@ class Runtime:
     @property
     def tool_server_list(self) -> ToolServerList:
         return ServerList(self.folder.tool_servers, self.folder.logs, self._tool_servers)
+
+    def plugins(self, later: "PluginLater", start: Start) -> "Plugins":
+        """The plugins on this log; none of them runs before it is shown. `close` them first."""
+        from desktop.headless.plugging import Plugins
+
+        return Plugins(
+            self.folder,
+            resources=paths.resources(),
+            sandbox=self._sandbox,
+            sources=self._log.sources,
+            catalogue=self.catalogue,
+            hub=self.hub,
+            start=start,
+            later=later,
+        )
 
     async def connect_tools(self) -> None:
         """Reads which tool servers there are; what they offer is there or comes by itself."""

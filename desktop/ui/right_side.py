@@ -9,6 +9,7 @@ from PySide6.QtWidgets import QSplitter, QWidget
 
 from desktop.ui.conversation_area import ConversationArea
 from desktop.ui.outline.page import OutlinePage
+from desktop.ui.plugin_page import PluginPage
 from desktop.ui.right_pane import RightPane
 from desktop.ui.theme import Theme
 
@@ -29,6 +30,7 @@ class RightSide(QObject):
         self._area = area
         self._width = theme().measures.right_pane
         self._outline = outline
+        self._plugins: list[PluginPage] = []
         self.pane = RightPane(theme)
         self.pane.hide()
         self.pane.add_page("outline", self.tr("Outline"), outline)
@@ -48,6 +50,13 @@ class RightSide(QObject):
     def regions(self) -> Sequence[QWidget]:
         """What F6 leads to."""
         return [self.pane.page] if self.pane.page is not None else []
+
+    def add_plugin(self, page: PluginPage) -> None:
+        """A plugin's page, behind those that are there."""
+        self._plugins.append(page)
+        self.pane.add_page(f"plugin{len(self._plugins)}", page.panel.name, page)
+        page.left.connect(self._give_back)
+        page.show_conversation(self._area.current)
 
     def toggle(self) -> None:
         if self.pane.isHidden():
@@ -73,7 +82,8 @@ class RightSide(QObject):
             self._give_back()
 
     def _show(self) -> None:
-        self._outline.show_conversation(self._area.current)
+        for page in (self._outline, *self._plugins):
+            page.show_conversation(self._area.current)
 
     def _give_back(self) -> None:
         """The focus goes back to where one writes."""

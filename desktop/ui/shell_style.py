@@ -16,12 +16,12 @@ def shell_style(theme: Theme) -> str:
   color: {colours.text}; }}
 #putAwayList, #searchList {{ background: {colours.bg}; border: none; outline: none; }}
 #rightPane {{ background: {colours.raised}; border: none; }}
-#outlineList {{ background: {colours.raised}; border: none; outline: none; }}
+#outlineList, #pluginList {{ background: {colours.raised}; border: none; outline: none; }}
 #rightPane QToolButton {{ background: transparent; border: {line}; border-color: transparent;
   border-radius: {measures.radius}px; color: {colours.muted};
   padding: {theme.space_4}px {theme.space_8}px; min-height: {measures.hit - 10}px; }}
 #rightPane QToolButton:hover {{ background: {colours.border}; color: {colours.text}; }}
-#rightPane QToolButton:checked {{ color: {colours.text}; font-weight: 600; }}
+#rightPane QToolButton:checked {{ color: {colours.text}; border-color: {colours.border}; }}
 #rightPane QToolButton:focus {{ border-color: {colours.accent}; }}
 #palette {{ background: {colours.surface}; border: {line}; }}
 #paletteList {{ background: {colours.surface}; border: none; outline: none; }}

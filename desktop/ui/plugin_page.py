@@ -1,0 +1,160 @@
+"""A plugin's page in the right pane: its rows, a filter, and what stands in the way.
+
+The plugin runs from the first time that its page is seen, and is told what is beside it only
+while it is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Protocol
+
+from PySide6.QtCore import Qt, QTimer, Signal
+from PySide6.QtGui import QHideEvent, QKeyEvent, QShowEvent
+from PySide6.QtWidgets import QLineEdit, QStackedLayout, QVBoxLayout, QWidget
+
+from desktop.core.panels import PanelRow, PluginPanel
+from desktop.ui.controls import act_button, text_label
+from desktop.ui.plugin_rows import PluginList, PluginRows
+from desktop.ui.visible import visible
+
+if TYPE_CHECKING:
+    from desktop.ui.theme import Theme
+    from desktop.ui.transcript.pane import TranscriptPane
+
+PAUSE_MS = 60  # rows that come in pieces, and letters of the filter, are shown together
+
+
+class Conversation(Protocol):
+    """What the page needs of a conversation's."""
+
+    tab_id: str
+    pane: TranscriptPane
+
+
+class PluginPage(QWidget):
+    """`left` when Esc gives the focus back."""
+
+    left = Signal()
+
+    def __init__(
+        self,
+        theme: Callable[[], Theme],
+        *,
+        panel: PluginPanel,
+        now_ms: Callable[[], int],
+        parent: QWidget | None = None,
+    ) -> None:
+        super().__init__(parent)
+        self.setObjectName("pluginPage")
+        self.panel = panel
+        self._page: Conversation | None = None
+        self._told: str | None = None
+        self.model = PluginRows(now_ms, self)
+        self.field = QLineEdit(self)
+        self.list = PluginList(self.model, theme, self)
+        self._why = text_label(self, "pluginState")
+        self._retry = act_button(self, self.tr("Try again"), "pluginRetry", panel.retry)
+        self._pause = QTimer(self, singleShot=True, interval=PAUSE_MS)
+        self._build(theme())
+        self._wire()
+
+    def show_conversation(self, page: Conversation | None) -> None:
+        """The conversation in view; None where there is none."""
+        if page is not self._page:
+            self._page = page
+            self.field.clear()
+            self._tell_plugin()
+            self._refresh()
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        """Esc empties the filter, then gives the focus back; ↓ leads from the field to the list."""
+        key = event.key()
+        if key == Qt.Key.Key_Escape and self.field.text():
+            self.field.clear()
+        elif key == Qt.Key.Key_Escape:
+            self.left.emit()
+        elif key == Qt.Key.Key_Down and self.field.hasFocus():
+            self.list.setFocus()
+        else:
+            super().keyPressEvent(event)
+
+    def showEvent(self, event: QShowEvent) -> None:
+        super().showEvent(event)
+        self._tell_plugin()
+
+    def hideEvent(self, event: QHideEvent) -> None:
+        super().hideEvent(event)
+        self._tell_plugin()
+
+    def _tell_plugin(self) -> None:
+        """What is in view beside it; nothing while nobody looks."""
+        seen = self._page.tab_id if self._page is not None and self.isVisible() else None
+        if seen != self._told:
+            self._told = seen
+            self.panel.show(seen)
+
+    def _changed(self) -> None:
+        if not self._pause.isActive():
+            self._pause.start()
+
+    def _refresh(self) -> None:
+        text = self.field.text().strip().casefold()
+        self.list.show_rows([row for row in self.panel.rows() if row.holds(text)])
+        state = self.panel.state
+        self._why.setText(visible(state.why) or self._reason(bool(text)))
+        self._retry.setVisible(state.phase in ("waiting", "failed"))
+        is_filled = self.model.rowCount() > 0 and not state.why
+        self._stack.setCurrentWidget(self.list if is_filled else self._empty)
+
+    def _reason(self, is_filtered: bool) -> str:
+        """Why there is no row."""
+        if self._page is None:
+            return self.tr("What it shows stands here once a conversation is open.")
+        if self.panel.state.phase in ("off", "starting"):
+            return self.tr("Starting…")
+        return (
+            self.tr("No row holds this.") if is_filtered else self.tr("There is nothing here yet.")
+        )
+
+    def _choose(self, row: PanelRow) -> None:
+        place = row.place
+        if place is not None and self._page is not None and place.session_id == self._page.tab_id:
+            self._page.pane.view.jump(place.seq)
+
+    def _build(self, theme: Theme) -> None:
+        words = self.tr("Filter {name}").format(name=self.panel.name)
+        self.field.setObjectName("pluginFilter")
+        self.field.setAccessibleName(words)
+        self.field.setPlaceholderText(self.tr("Filter"))
+        self.field.setClearButtonEnabled(True)
+        self.list.setAccessibleName(self.panel.name)
+        self._why.setProperty("muted", True)
+        self._empty = QWidget(self)
+        empty = QVBoxLayout(self._empty)
+        empty.setContentsMargins(theme.space_12, theme.space_8, theme.space_12, 0)
+        empty.setSpacing(theme.space_8)
+        empty.addWidget(self._why)
+        empty.addWidget(self._retry, 0, Qt.AlignmentFlag.AlignLeading)
+        empty.addStretch(1)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(0, theme.space_4, 0, 0)
+        column.setSpacing(theme.space_8)
+        top = QVBoxLayout()
+        top.setContentsMargins(theme.space_8, 0, theme.space_8, 0)
+        top.addWidget(self.field)
+        column.addLayout(top)
+        self._stack = QStackedLayout()
+        self._stack.addWidget(self.list)
+        self._stack.addWidget(self._empty)
+        column.addLayout(self._stack, 1)
+        self.setFocusProxy(self.field)
+        self._refresh()
+
+    def _wire(self) -> None:
+        self.field.textChanged.connect(self._changed)
+        self._pause.timeout.connect(self._refresh)
+        self.list.chosen.connect(self._choose)
+        self.panel.listen(self._changed)
+        panel = self.panel
+        self.destroyed.connect(lambda: panel.listen(None))
