@@ -12,7 +12,13 @@ from desktop.agent.branching import PlaceGone, Resend
 from desktop.agent.ledger import Ledger
 from desktop.agent.surroundings import Place, Surroundings
 from desktop.core.chunks import Json, LogChunk, NewChunk, Stamp, System, Text
-from desktop.core.conversation import open_server_calls, prompt_of, split_dangling, tools_of
+from desktop.core.conversation import (
+    bound_to_open_calls,
+    open_server_calls,
+    prompt_of,
+    split_dangling,
+    tools_of,
+)
 from desktop.core.permissions import PermissionMode
 
 
@@ -160,8 +166,8 @@ class Openings:
         """Takes back what the provider was about to do by itself when the last turn ended: behind
         another text it can't go back any more (API V21, F-W07)."""
         turn_id = repair.last_turn_id(self._ledger.rows)
-        calls = open_server_calls(repair.turn_rows(self._ledger.rows, turn_id))
-        return [self.system(turn_id, _retracted(calls))] if calls else []
+        bound = bound_to_open_calls(repair.turn_rows(self._ledger.rows, turn_id))
+        return [self.system(turn_id, _retracted(bound))] if bound else []
 
     def _retraction(self) -> list[NewChunk]:
         """Takes the unanswered texts back, and ends their turn if nobody did (SPEC S03)."""

@@ -15,6 +15,7 @@ from desktop.core.chunks import (
     Payload,
     System,
     Text,
+    Thinking,
     ToolCall,
     ToolResult,
 )
@@ -70,6 +71,20 @@ def open_server_calls(chunks: Iterable[LogChunk]) -> list[str]:
     answered = {block["tool_use_id"] for _, block in blocks if is_server_result(block)}
     return [
         id_ for id_, block in blocks if is_server_call(block) and block.get("id") not in answered
+    ]
+
+
+def bound_to_open_calls(chunks: Sequence[LogChunk]) -> list[str]:
+    """Ids of the rows that go where a call of the provider's own never got its result: the call,
+    and what was thought behind it, which is bound to its bytes (API V34)."""
+    calls = open_server_calls(chunks)
+    first = next((row.seq for row in chunks if row.id in calls), 0)
+    gone = retracted_ids(chunks)
+    return [
+        row.id
+        for row in chunks
+        if row.id in calls
+        or (calls and isinstance(row.data, Thinking) and row.seq > first and row.id not in gone)
     ]
 
 

@@ -23,11 +23,9 @@ class Ring(QObject):
         weakref.finalize(self, lambda: ended.append(threading.current_thread().name))
 
 
-def allocate() -> None:
-    """What would make the automatic collector run, on this thread, over and over."""
-    for _ in range(300):
-        held = [[] for _ in range(1_000)]
-        del held
+def allocate(held: list[list[int]]) -> None:
+    """What makes the automatic collector run, on this thread, over and over."""
+    held.extend([] for _ in range(100_000))
 
 
 def test_a_window_in_a_cycle_is_destroyed_on_its_own_thread(
@@ -40,7 +38,8 @@ def test_a_window_in_a_cycle_is_destroyed_on_its_own_thread(
         gc.collect()
         for _ in range(20):
             Ring(ended)
-        other = threading.Thread(target=allocate)
+        held: list[list[int]] = []
+        other = threading.Thread(target=allocate, args=(held,))
         other.start()
         other.join()
         loop.run_until_complete(until(lambda: len(ended) == 20))

@@ -263,6 +263,7 @@ SLOW = [HealthCheck.too_slow, HealthCheck.data_too_large]
     0,
 )
 @example([Answer(("boom", "redacted")), Answer((), "pause_turn")], [], 0)  # nothing said, go on
+@example([Answer(()), Answer(("search", "redacted", "boom"))], [(11, "edit")], 0)  # thought behind
 def test_u21_u22_any_life_gives_requests_that_are_taken_and_extend_each_other(
     answers: list[Answer], deeds: Deeds, compact_at: int
 ) -> None:
