@@ -1,13 +1,18 @@
 """The real program as a child process, in an empty home, and what it leaves in its database."""
 
+import atexit
+import hashlib
 import json
 import os
+import shutil
 import signal
 import sqlite3
 import subprocess
 import sys
+import tempfile
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -31,8 +36,8 @@ class Home:
 
     @property
     def runtime(self) -> Path:
-        """The folder for sockets."""
-        return self.root / "r"
+        """Its folder for sockets, whose names must be short."""
+        return _runtimes() / hashlib.sha256(str(self.root).encode()).hexdigest()[:8]
 
     @property
     def workspace(self) -> Path:
@@ -92,6 +97,13 @@ class Home:
             return connection.execute(query).fetchall()
         finally:
             connection.close()
+
+
+@cache
+def _runtimes() -> Path:
+    folder = tempfile.mkdtemp(prefix="nacre-")
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    return Path(folder)
 
 
 @dataclass(frozen=True, slots=True)
