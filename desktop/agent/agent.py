@@ -532,8 +532,7 @@ class Agent:
             return None
 
         async def again(stamp: Stamp) -> Opening:
-            del stamp
-            return self._openings.again(turn_id, began_here=turn_id in self._lived)
+            return await self._openings.again(turn_id, stamp, began_here=turn_id in self._lived)
 
         return await self._begin(again)
 

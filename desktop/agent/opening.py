@@ -99,13 +99,16 @@ class Openings:
             return dangling[-1].turn_id
         return repair.last_turn_id(rows) if "retry" in ways.ways_on(rows) else ""
 
-    def again(self, turn_id: str, *, began_here: bool) -> Opening:
-        """Sends a turn's failed step again: the same bytes go out, so there are no news."""
+    async def again(self, turn_id: str, stamp: Stamp, *, began_here: bool) -> Opening:
+        """Sends a turn's failed step again: the same bytes go out, so there are no news, but in a
+        log from elsewhere, in which nothing went out before."""
         step, partial = repair.next_step(self._ledger.rows, turn_id)
         resumed = ways.is_resumed(self._ledger.rows, partial)
         chunks: tuple[NewChunk, ...] = ()
         if partial:
             chunks = (self.system(turn_id, _retracted(partial)),)
+        if prompt_of(self._ledger.rows) is None:
+            chunks += tuple(await self.news(turn_id, stamp))
         if step and not began_here:
             # A turn is not continued after a restart (DESIGN.md §1).
             return Opening(self._around.new_id(), 0, chunks, resumed)

@@ -119,7 +119,10 @@ def messages_of(
         _put(messages, "assistant", said)
         results = [call.block for call in exchange.calls]
         _put(messages, "user", results + exchange.added)
-    if not messages or (messages[-1]["role"] == "assistant" and not resumed):
+    if not messages:
+        # As it will stand there once something is said.
+        _put(messages, "user", [blocks.text_block(NO_BEGINNING)])
+    elif messages[-1]["role"] == "assistant" and not resumed:
         _put(messages, "user", [blocks.text_block(GO_ON)])
     return messages if before is None else messages[1:]
 
