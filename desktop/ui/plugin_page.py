@@ -11,9 +11,10 @@ from typing import TYPE_CHECKING, Protocol
 
 from PySide6.QtCore import Qt, QTimer, Signal
 from PySide6.QtGui import QHideEvent, QKeyEvent, QShowEvent
-from PySide6.QtWidgets import QLineEdit, QStackedLayout, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QLineEdit, QVBoxLayout, QWidget
 
 from desktop.core.panels import PanelRow, PluginPanel
+from desktop.ui import filtered
 from desktop.ui.controls import act_button, text_label
 from desktop.ui.plugin_rows import PluginList, PluginRows
 from desktop.ui.visible import visible
@@ -68,15 +69,7 @@ class PluginPage(QWidget):
             self._refresh()
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Esc empties the filter, then gives the focus back; ↓ leads from the field to the list."""
-        key = event.key()
-        if key == Qt.Key.Key_Escape and self.field.text():
-            self.field.clear()
-        elif key == Qt.Key.Key_Escape:
-            self.left.emit()
-        elif key == Qt.Key.Key_Down and self.field.hasFocus():
-            self.list.setFocus()
-        else:
+        if not filtered.takes_key(event, self.field, self.list, self.left):
             super().keyPressEvent(event)
 
     def showEvent(self, event: QShowEvent) -> None:
@@ -127,7 +120,6 @@ class PluginPage(QWidget):
         self.field.setObjectName("pluginFilter")
         self.field.setAccessibleName(words)
         self.field.setPlaceholderText(self.tr("Filter"))
-        self.field.setClearButtonEnabled(True)
         self.list.setAccessibleName(self.panel.name)
         self._why.setProperty("muted", True)
         self._empty = QWidget(self)
@@ -137,18 +129,7 @@ class PluginPage(QWidget):
         empty.addWidget(self._why)
         empty.addWidget(self._retry, 0, Qt.AlignmentFlag.AlignLeading)
         empty.addStretch(1)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(0, theme.space_4, 0, 0)
-        column.setSpacing(theme.space_8)
-        top = QVBoxLayout()
-        top.setContentsMargins(theme.space_8, 0, theme.space_8, 0)
-        top.addWidget(self.field)
-        column.addLayout(top)
-        self._stack = QStackedLayout()
-        self._stack.addWidget(self.list)
-        self._stack.addWidget(self._empty)
-        column.addLayout(self._stack, 1)
-        self.setFocusProxy(self.field)
+        self._stack = filtered.lay_out(self, self.field, self.list, self._empty, theme)
         self._refresh()
 
     def _wire(self) -> None:

@@ -19,10 +19,9 @@ from PySide6.QtCore import (
     Qt,
     Signal,
 )
-from PySide6.QtGui import QKeyEvent, QPainter, QPen
+from PySide6.QtGui import QKeyEvent, QPainter
 from PySide6.QtWidgets import (
     QAbstractItemView,
-    QFrame,
     QListView,
     QStyle,
     QStyledItemDelegate,
@@ -31,6 +30,7 @@ from PySide6.QtWidgets import (
 )
 
 from desktop.core.panels import PanelRow
+from desktop.ui.lines import LEADING, calm, paint_focus, paint_hover
 from desktop.ui.visible import apart, visible
 from desktop.ui.words import day_and_time, seconds
 
@@ -132,11 +132,8 @@ class _Delegate(QStyledItemDelegate):
 
     def _paint_ground(self, painter: QPainter, option: QStyleOptionViewItem) -> None:
         theme = self._theme()
-        if option.state & QStyle.StateFlag.State_MouseOver:
-            painter.fillRect(option.rect, theme.color("border"))
-        if option.state & QStyle.StateFlag.State_HasFocus:
-            painter.setPen(QPen(theme.color("accent"), theme.measures.focus_ring))
-            painter.drawRect(option.rect.adjusted(1, 1, -1, -1))
+        paint_hover(painter, option, theme)
+        paint_focus(painter, option, theme)
 
     def _paint_words(self, painter: QPainter, option: QStyleOptionViewItem, row: PanelRow) -> None:
         theme = self._theme()
@@ -157,8 +154,7 @@ class _Delegate(QStyledItemDelegate):
     def _paint_line(self, painter: QPainter, room: QRect, words: str, colour: str) -> None:
         painter.setPen(self._theme().color(colour))  # pyright: ignore[reportArgumentType]
         shown = painter.fontMetrics().elidedText(words, Qt.TextElideMode.ElideRight, room.width())
-        leading = Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeading
-        painter.drawText(room, leading, apart(shown))
+        painter.drawText(room, LEADING, apart(shown))
 
 
 class PluginList(QListView):
@@ -172,13 +168,10 @@ class PluginList(QListView):
         super().__init__(parent)
         self.setObjectName("pluginList")
         self._rows = model
-        self.setFrameShape(QFrame.Shape.NoFrame)
-        self.setMouseTracking(True)
+        calm(self)
         self.setUniformItemSizes(True)
-        self.setEditTriggers(QAbstractItemView.EditTrigger.NoEditTriggers)
         self.setSelectionMode(QAbstractItemView.SelectionMode.NoSelection)
         self.setVerticalScrollMode(QAbstractItemView.ScrollMode.ScrollPerPixel)
-        self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.setModel(model)
         self.setItemDelegate(_Delegate(theme, model, self))
         self.clicked.connect(self._choose)

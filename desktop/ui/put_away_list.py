@@ -20,7 +20,6 @@ from PySide6.QtCore import (
 from PySide6.QtGui import QFont, QFontMetrics, QKeyEvent, QPainter, QPen
 from PySide6.QtWidgets import (
     QAbstractItemView,
-    QFrame,
     QListView,
     QStyle,
     QStyledItemDelegate,
@@ -28,6 +27,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from desktop.ui.lines import calm, draw_words
 from desktop.ui.put_away_rows import AwayRow
 from desktop.ui.theme import Theme
 
@@ -116,11 +116,11 @@ class PutAwayDelegate(QStyledItemDelegate):
         painter.setFont(font)
         painter.setPen(theme.ink("text", selected=chosen))
         line = painter.fontMetrics().height()
-        _line(painter, QRect(box.left(), box.top(), box.width(), line), row.title)
+        draw_words(painter, QRect(box.left(), box.top(), box.width(), line), row.title)
         painter.setFont(theme.font(theme.sizes.small))
         painter.setPen(theme.ink("muted", selected=chosen))
         below = QRect(box.left(), box.top() + line, box.width(), box.height() - line)
-        _line(painter, below, detail)
+        draw_words(painter, below, detail)
         if option.state & QStyle.StateFlag.State_HasFocus:
             painter.setPen(QPen(theme.color("accent"), theme.measures.hairline))
             painter.drawRect(rect.adjusted(0, 0, -1, -1))
@@ -135,11 +135,8 @@ class PutAwayList(QListView):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setObjectName("putAwayList")
-        self.setFrameShape(QFrame.Shape.NoFrame)
-        self.setMouseTracking(True)
+        calm(self)
         self.setSelectionMode(QAbstractItemView.SelectionMode.ExtendedSelection)
-        self.setEditTriggers(QAbstractItemView.EditTrigger.NoEditTriggers)
-        self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.doubleClicked.connect(lambda _: self.open_chosen.emit())
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
@@ -149,8 +146,3 @@ class PutAwayList(QListView):
             self.purge_chosen.emit()
         else:
             super().keyPressEvent(event)
-
-
-def _line(painter: QPainter, box: QRect, words: str) -> None:
-    shown = painter.fontMetrics().elidedText(words, Qt.TextElideMode.ElideRight, box.width())
-    painter.drawText(box, Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeading, shown)

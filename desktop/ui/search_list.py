@@ -17,9 +17,10 @@ from PySide6.QtCore import (
     Signal,
 )
 from PySide6.QtGui import QKeyEvent
-from PySide6.QtWidgets import QAbstractItemView, QFrame, QListView, QWidget
+from PySide6.QtWidgets import QAbstractItemView, QListView, QWidget
 
 from desktop.core.records import SearchHit
+from desktop.ui.lines import calm
 from desktop.ui.search_rows import HeadRow, HitRow, SearchRow, rows_of
 from desktop.ui.visible import visible
 
@@ -141,11 +142,8 @@ class SearchList(QListView):
         super().__init__(parent)
         self.setObjectName("searchList")
         self.setAccessibleName(self.tr("Found in conversations"))
-        self.setFrameShape(QFrame.Shape.NoFrame)
-        self.setMouseTracking(True)
-        self.setEditTriggers(QAbstractItemView.EditTrigger.NoEditTriggers)
+        calm(self)
         self.setVerticalScrollMode(QAbstractItemView.ScrollMode.ScrollPerPixel)
-        self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.setModel(model)
         self._model = model
         self.clicked.connect(self._choose)

@@ -16,6 +16,7 @@ from PySide6.QtGui import (
 )
 from PySide6.QtWidgets import QStyle, QStyledItemDelegate, QStyleOptionViewItem, QWidget
 
+from desktop.ui.lines import draw_words
 from desktop.ui.search_list import SEARCH_ROLE, Index, SearchModel
 from desktop.ui.search_rows import HeadRow, HitRow, Span
 from desktop.ui.theme import Theme
@@ -64,10 +65,12 @@ class SearchDelegate(QStyledItemDelegate):
         small = theme.font(theme.sizes.small)
         room = min(QFontMetrics(small).horizontalAdvance(note), box.width() // 2)
         end = _at_end(box, room, option.direction)
-        _line(painter, _before(box, end, theme.space_8, option.direction), model.title(row.title))
+        draw_words(
+            painter, _before(box, end, theme.space_8, option.direction), model.title(row.title)
+        )
         painter.setFont(small)
         painter.setPen(theme.color("muted"))
-        _line(painter, end, note)
+        draw_words(painter, end, note)
 
     def _paint_hit(
         self, painter: QPainter, option: QStyleOptionViewItem, row: HitRow, source: str
@@ -85,7 +88,7 @@ class SearchDelegate(QStyledItemDelegate):
         painter.setFont(theme.font(theme.sizes.small))
         painter.setPen(theme.color("on_selection" if selected else "muted"))
         small = painter.fontMetrics().height()
-        _line(painter, QRect(box.left(), box.top(), box.width(), small), source)
+        draw_words(painter, QRect(box.left(), box.top(), box.width(), small), source)
         painter.setPen(theme.color("on_selection" if selected else "text"))
         self._paint_text(painter, option, row, box.adjusted(0, small, 0, 0))
         if option.state & QStyle.StateFlag.State_HasFocus:
@@ -159,8 +162,3 @@ def _before(box: QRect, end: QRect, space: int, direction: Qt.LayoutDirection) -
     if direction == Qt.LayoutDirection.RightToLeft:
         return box.adjusted(end.width() + space, 0, 0, 0)
     return box.adjusted(0, 0, -end.width() - space, 0)
-
-
-def _line(painter: QPainter, box: QRect, words: str) -> None:
-    shown = painter.fontMetrics().elidedText(words, Qt.TextElideMode.ElideRight, box.width())
-    painter.drawText(box, Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeading, shown)

@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QModelIndex, QPoint, Qt, QTimer, Signal
 from PySide6.QtGui import QContextMenuEvent, QKeyEvent
-from PySide6.QtWidgets import QAbstractItemView, QFrame, QListView, QMenu, QWidget
+from PySide6.QtWidgets import QListView, QMenu, QWidget
 
+from desktop.ui.lines import calm
 from desktop.ui.sidebar_model import SidebarModel
 from desktop.ui.sidebar_paint import SidebarDelegate
 from desktop.ui.sidebar_rows import (
@@ -42,11 +43,8 @@ class SidebarView(QListView):
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self.setFrameShape(QFrame.Shape.NoFrame)
-        self.setMouseTracking(True)
+        calm(self)
         self.setUniformItemSizes(False)
-        self.setEditTriggers(QAbstractItemView.EditTrigger.NoEditTriggers)
-        self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.clicked.connect(self.chosen)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:

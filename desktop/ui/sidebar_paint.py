@@ -6,6 +6,7 @@ from PySide6.QtCore import QDate, QDateTime, QLocale, QPointF, QRect, QSize, Qt
 from PySide6.QtGui import QFont, QPainter, QPen
 from PySide6.QtWidgets import QStyle, QStyledItemDelegate, QStyleOptionViewItem, QWidget
 
+from desktop.ui.lines import draw_words
 from desktop.ui.marks import MARKS
 from desktop.ui.sidebar_model import ROW_ROLE, Index
 from desktop.ui.sidebar_rows import (
@@ -72,8 +73,7 @@ class SidebarDelegate(QStyledItemDelegate):
             if isinstance(row, FolderRow)
             else Qt.TextElideMode.ElideRight
         )
-        text = painter.fontMetrics().elidedText(title, elide, box.width())
-        painter.drawText(box, Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeading, text)
+        draw_words(painter, box, title, elide=elide)
         if option.state & QStyle.StateFlag.State_HasFocus:
             painter.setPen(QPen(theme.color("accent"), theme.measures.hairline))
             painter.drawRect(rect.adjusted(0, 0, -1, -1))

@@ -6,10 +6,9 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QModelIndex, QPersistentModelIndex, QPoint, QRect, QSize, Qt, Signal
-from PySide6.QtGui import QFont, QKeyEvent, QPainter, QPen
+from PySide6.QtGui import QFont, QKeyEvent, QPainter
 from PySide6.QtWidgets import (
     QAbstractItemView,
-    QFrame,
     QListView,
     QStyle,
     QStyledItemDelegate,
@@ -17,6 +16,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from desktop.ui.lines import LEADING, calm, paint_focus, paint_hover
 from desktop.ui.outline import phrases
 from desktop.ui.outline.line import Line
 from desktop.ui.outline.model import LINE_ROLE, Index, OutlineModel
@@ -55,15 +55,12 @@ class OutlineDelegate(QStyledItemDelegate):
 
     def _paint_ground(self, painter: QPainter, option: QStyleOptionViewItem, line: Line) -> None:
         theme, rect = self._theme(), option.rect
-        if option.state & QStyle.StateFlag.State_MouseOver:
-            painter.fillRect(rect, theme.color("border"))
+        paint_hover(painter, option, theme)
         if line.is_current:
             bar = QRect(rect.topLeft(), QSize(theme.space_4, rect.height()))
             shown = QStyle.visualRect(option.direction, rect, bar)
             painter.fillRect(shown, theme.color("accent"))
-        if option.state & QStyle.StateFlag.State_HasFocus:
-            painter.setPen(QPen(theme.color("accent"), theme.measures.focus_ring))
-            painter.drawRect(rect.adjusted(1, 1, -1, -1))
+        paint_focus(painter, option, theme)
 
     def _paint_line(self, painter: QPainter, option: QStyleOptionViewItem, line: Line) -> None:
         theme = self._theme()
@@ -80,9 +77,7 @@ class OutlineDelegate(QStyledItemDelegate):
         painter.setPen(theme.color("muted" if is_quiet else "text"))
         words = phrases.words_of(line.heading)
         shown = painter.fontMetrics().elidedText(words, Qt.TextElideMode.ElideRight, room.width())
-        painter.drawText(
-            room, Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeading, apart(shown)
-        )
+        painter.drawText(room, LEADING, apart(shown))
 
     def _paint_marks(
         self, painter: QPainter, option: QStyleOptionViewItem, room: QRect, line: Line
@@ -119,13 +114,10 @@ class OutlineList(QListView):
         self.setAccessibleName(self.tr("Prompts and bookmarks"))
         self._lines = model
         self._kept: tuple[QPersistentModelIndex, int] | None = None
-        self.setFrameShape(QFrame.Shape.NoFrame)
-        self.setMouseTracking(True)
+        calm(self)
         self.setUniformItemSizes(True)
-        self.setEditTriggers(QAbstractItemView.EditTrigger.NoEditTriggers)
         self.setSelectionMode(QAbstractItemView.SelectionMode.NoSelection)
         self.setVerticalScrollMode(QAbstractItemView.ScrollMode.ScrollPerPixel)
-        self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.setModel(model)
         self.setItemDelegate(OutlineDelegate(theme, self))
         self.clicked.connect(self._jump)

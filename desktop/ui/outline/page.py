@@ -11,9 +11,10 @@ from typing import TYPE_CHECKING, Protocol
 
 from PySide6.QtCore import Qt, QTimer, Signal
 from PySide6.QtGui import QHideEvent, QKeyEvent, QShowEvent
-from PySide6.QtWidgets import QLineEdit, QStackedLayout, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QLineEdit, QWidget
 
-from desktop.ui.controls import make_clearable, text_label
+from desktop.ui import filtered
+from desktop.ui.controls import text_label
 from desktop.ui.outline.list import OutlineList
 from desktop.ui.outline.model import OutlineModel
 from desktop.ui.outline.reading import OutlineReading
@@ -85,15 +86,7 @@ class OutlinePage(QWidget):
             self._enter()
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Esc empties the filter, then gives the focus back; ↓ leads from the field to the list."""
-        key = event.key()
-        if key == Qt.Key.Key_Escape and self.field.text():
-            self.field.clear()
-        elif key == Qt.Key.Key_Escape:
-            self.left.emit()
-        elif key == Qt.Key.Key_Down and self.field.hasFocus():
-            self.list.setFocus()
-        else:
+        if not filtered.takes_key(event, self.field, self.list, self.left):
             super().keyPressEvent(event)
 
     def showEvent(self, event: QShowEvent) -> None:
@@ -191,22 +184,10 @@ class OutlinePage(QWidget):
         self.field.setObjectName("outlineFilter")
         self.field.setAccessibleName(self.tr("Filter prompts"))
         self.field.setPlaceholderText(self.tr("Filter prompts"))
-        make_clearable(self.field)
         self._why.setProperty("muted", True)
         self._why.setAlignment(Qt.AlignmentFlag.AlignTop)
         self._why.setContentsMargins(theme.space_12, theme.space_8, theme.space_12, 0)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(0, theme.space_4, 0, 0)
-        column.setSpacing(theme.space_8)
-        top = QVBoxLayout()
-        top.setContentsMargins(theme.space_8, 0, theme.space_8, 0)
-        top.addWidget(self.field)
-        column.addLayout(top)
-        self._stack = QStackedLayout()
-        self._stack.addWidget(self.list)
-        self._stack.addWidget(self._why)
-        column.addLayout(self._stack, 1)
-        self.setFocusProxy(self.field)
+        self._stack = filtered.lay_out(self, self.field, self.list, self._why, theme)
         self._tell()
 
     def _wire(self) -> None:
