@@ -21,6 +21,7 @@ from desktop.core.chunks import (
     ToolCall,
     ToolResult,
 )
+from desktop.core.conversation import retracted_ids
 from desktop.core.groups import SealedRow
 
 LETTERS = 200  # of a line
@@ -116,8 +117,7 @@ class Gathering:
             case "turn_end":
                 self._ends.setdefault(row.turn_id, str(data.fields.get("outcome", "")))
             case "retracted":
-                ids = data.fields.get("chunkIds")
-                self._retracted.update(map(str, ids) if isinstance(ids, list | tuple) else ())
+                self._retracted |= retracted_ids([row])
             case "compaction":
                 self._compacted = max(self._compacted, row.seq)
             case _:

@@ -1,4 +1,4 @@
-"""Lists of rows of one or two lines: how they behave, and how a row's ground and words are drawn."""
+"""Lists of rows of one or two lines: how they behave, how a row's ground and words are drawn."""
 
 from PySide6.QtCore import QRect, Qt
 from PySide6.QtGui import QPainter, QPen

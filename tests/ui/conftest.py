@@ -8,6 +8,7 @@ import asyncio
 import gc
 import time
 from collections.abc import Callable, Coroutine, Generator, Iterator
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -78,6 +79,15 @@ def _no_window_left() -> Iterator[None]:  # pyright: ignore[reportUnusedFunction
         widget.close()
         widget.deleteLater()
     assert not left, f"the test left windows open: {', '.join(map(repr, left))}"
+
+
+@pytest.fixture
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> "Home":
+    """An empty home whose key comes from the environment."""
+    from tests.e2e.nacre import KEY, Home
+
+    monkeypatch.setenv("ANTHROPIC_API_KEY", KEY)
+    return Home(tmp_path)
 
 
 @pytest.fixture

@@ -20,7 +20,7 @@ from desktop.app.listening import MOST, Listener
 from desktop.core.links import Link
 from desktop.paths import DataFolder
 from tests.architecture.source import ROOT
-from tests.e2e.nacre import KEY, Home
+from tests.e2e.nacre import Home
 from tests.fakes.messages_api import MessagesServer, reply, text
 from tests.ui.conftest import Enter
 from tests.ui.program import Person
@@ -42,13 +42,6 @@ HOSTILE = (
     b"[" * LONGEST + b"\n",
     b"x" * (3 * LONGEST),
 )
-
-
-@pytest.fixture
-def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Home:
-    """An empty home whose key comes from the environment."""
-    monkeypatch.setenv("ANTHROPIC_API_KEY", KEY)
-    return Home(tmp_path)
 
 
 def said_to(

@@ -1,7 +1,6 @@
 """Edit, regenerate, fork and switch as a person meets them, in the real program (S13, U19)."""
 
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
 from PySide6.QtCore import Qt
@@ -9,19 +8,12 @@ from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QLabel, QListView, QMenu, QToolButton
 
 from desktop.ui.transcript.view import TranscriptView
-from tests.e2e.nacre import KEY, Home
+from tests.e2e.nacre import Home
 from tests.fakes.messages_api import MessagesServer, reply, text
 from tests.ui.conftest import Enter
 from tests.ui.program import Person, said, sealed, spoken
 
 pytestmark = pytest.mark.timeout(300)
-
-
-@pytest.fixture
-def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Home:
-    """An empty home whose key comes from the environment."""
-    monkeypatch.setenv("ANTHROPIC_API_KEY", KEY)
-    return Home(tmp_path)
 
 
 # Taller than the screen, so that a place in it is not kept by itself.

@@ -1,11 +1,9 @@
 """Compacting as a person does it: menu, what must be kept, the count, the marker (SPEC A11)."""
 
-from pathlib import Path
-
 import pytest
 from PySide6.QtWidgets import QDialog, QDialogButtonBox, QLabel, QPlainTextEdit
 
-from tests.e2e.nacre import KEY, Home
+from tests.e2e.nacre import Home
 from tests.fakes.messages_api import MessagesServer, assert_extends, reply, text
 from tests.ui.conftest import Enter
 from tests.ui.program import Person, said, sealed
@@ -13,13 +11,6 @@ from tests.ui.program import Person, said, sealed
 pytestmark = pytest.mark.timeout(300)
 LONG = "A pearl is laid down layer on layer. " * 20
 SUMMARY = "Summary of the conversation so far: nacre was explained."
-
-
-@pytest.fixture
-def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Home:
-    """An empty home whose key comes from the environment."""
-    monkeypatch.setenv("ANTHROPIC_API_KEY", KEY)
-    return Home(tmp_path)
 
 
 def ask_to_compact(person: Person, keep: str) -> None:

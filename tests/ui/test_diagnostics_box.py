@@ -21,13 +21,6 @@ Open = Callable[[str | StoreError], DiagnosticsBox]
 
 
 @pytest.fixture
-def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Home:
-    """An empty home whose key comes from the environment."""
-    monkeypatch.setenv("ANTHROPIC_API_KEY", KEY)
-    return Home(tmp_path)
-
-
-@pytest.fixture
 def opened(loop: qasync.QEventLoop, qtbot: QtBot) -> Iterator[Open]:
     """The box over a window, as it stands when everything is read."""
     windows: list[QLabel] = []

@@ -1,29 +1,19 @@
 """SPEC U40: Ctrl+F finds a text in the conversation, loaded or not, and brings it into view."""
 
-from pathlib import Path
-
 import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QLabel, QLineEdit, QListView
 
-from desktop.core.chunks import NewChunk, Text
 from desktop.ui.transcript.model import TranscriptModel
 from desktop.ui.transcript.pieces import TextPiece
 from desktop.ui.transcript.view import TranscriptView
-from tests.e2e.nacre import KEY, Home
+from tests.e2e.nacre import Home
 from tests.fakes.messages_api import MessagesServer, reply, text, tool_use
 from tests.ui.conftest import Enter
+from tests.ui.many_rows import lay_down
 from tests.ui.program import Person
-from tests.unit.store.builders import open_log, run
 
 pytestmark = pytest.mark.timeout(300)
-
-
-@pytest.fixture
-def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Home:
-    """An empty home whose key comes from the environment."""
-    monkeypatch.setenv("ANTHROPIC_API_KEY", KEY)
-    return Home(tmp_path)
 
 
 def view(person: Person) -> TranscriptView:
@@ -131,19 +121,9 @@ def test_u40_rows_that_are_not_loaded_are_found_and_come_into_view(
         tab = person.begin("Is it?")
         person.wait(lambda: person.reads("So it is") and person.idle())
         assert person.leave() == 0
-        _lay_down(home, tab, 900)
+        lay_down(home, tab, 900)
         person = enter(server)
         person.wait(lambda: person.reads("Row 899"))
         find(person, "row 17 ")
         person.wait(lambda: count(person) == "1 of 1" and marked(person) == ["Row 17 "])
         assert person.leave() == 0
-
-
-def _lay_down(home: Home, tab_id: str, rows: int) -> None:
-    """Many rows at once, as an import would."""
-    with open_log(home.data) as log:
-        chunks = [
-            NewChunk(id=f"row{n}", turn_id="many", role="assistant", data=Text(f"Row {n} of many."))
-            for n in range(rows)
-        ]
-        run(log.session(tab_id).append(chunks))

@@ -11,7 +11,7 @@ import pytest
 from PySide6.QtWidgets import QLabel, QLineEdit, QPlainTextEdit, QToolButton
 
 from desktop.ui.tools_line import ToolsLine
-from tests.e2e.nacre import KEY, Home
+from tests.e2e.nacre import Home
 from tests.fakes.messages_api import (
     MessagesServer,
     Received,
@@ -27,13 +27,6 @@ from tests.ui.program import Person
 pytestmark = pytest.mark.timeout(300)
 PLAIN = Path(__file__).parents[1] / "fakes" / "plain_tool_server.py"
 ECHO = "mcp__late__echo"
-
-
-@pytest.fixture
-def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Home:
-    """An empty home whose key comes from the environment."""
-    monkeypatch.setenv("ANTHROPIC_API_KEY", KEY)
-    return Home(tmp_path)
 
 
 def add_server(person: Person, name: str, *arguments: str) -> None:

@@ -1,13 +1,11 @@
 """Outline, bookmarks, quotes, palette and the keys for them, in the program (LOOK.md "Keys")."""
 
-from pathlib import Path
-
 import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QLineEdit, QListView
 
 from desktop.ui.transcript.view import TranscriptView
-from tests.e2e.nacre import KEY, Home
+from tests.e2e.nacre import Home
 from tests.fakes.messages_api import MessagesServer, reply
 from tests.ui.conftest import Enter
 from tests.ui.program import Person
@@ -15,13 +13,6 @@ from tests.ui.program import Person
 pytestmark = pytest.mark.timeout(300)
 
 LONG = "\n\n".join(f"Layer {n} is laid down." for n in range(40))
-
-
-@pytest.fixture
-def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Home:
-    """An empty home whose key comes from the environment."""
-    monkeypatch.setenv("ANTHROPIC_API_KEY", KEY)
-    return Home(tmp_path)
 
 
 def outline(person: Person) -> list[str]:

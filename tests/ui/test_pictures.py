@@ -2,24 +2,16 @@
 
 from pathlib import Path
 
-import pytest
 from PySide6.QtCore import QMimeData, QObject, QPoint, QPointF, Qt, QUrl, Slot
 from PySide6.QtGui import QDesktopServices
 from PySide6.QtTest import QTest
 
 from desktop.ui.attachments import AttachmentChip
-from tests.e2e.nacre import KEY, Home
+from tests.e2e.nacre import Home
 from tests.fakes.messages_api import MessagesServer, assert_extends, fails, reply
 from tests.ui.conftest import Enter
 from tests.ui.program import Person
 from tests.unit.tools.pictures import drawn
-
-
-@pytest.fixture
-def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Home:
-    """An empty home whose key comes from the environment."""
-    monkeypatch.setenv("ANTHROPIC_API_KEY", KEY)
-    return Home(tmp_path)
 
 
 class Viewer(QObject):

@@ -1,10 +1,8 @@
 """The program opens a conversation where it was read, and at its end where that was followed."""
 
-from pathlib import Path
-
 import pytest
 
-from tests.e2e.nacre import KEY, Home
+from tests.e2e.nacre import Home
 from tests.fakes.messages_api import MessagesServer, reply
 from tests.ui.conftest import Enter
 from tests.ui.program import Person
@@ -12,13 +10,6 @@ from tests.ui.program import Person
 pytestmark = pytest.mark.timeout(300)
 
 LONG = "\n\n".join(f"Layer {n} is laid down." for n in range(60))
-
-
-@pytest.fixture
-def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Home:
-    """An empty home whose key comes from the environment."""
-    monkeypatch.setenv("ANTHROPIC_API_KEY", KEY)
-    return Home(tmp_path)
 
 
 def screen(person: Person) -> list[tuple[str, int]]:

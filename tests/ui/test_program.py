@@ -28,7 +28,7 @@ from desktop.ui.attachments import AttachmentChip
 from desktop.ui.composer import Composer
 from desktop.ui.permission_bar import PermissionBar
 from tests.data import make_legacy_database as legacy
-from tests.e2e.nacre import KEY, Home
+from tests.e2e.nacre import Home
 from tests.fakes.messages_api import (
     MessagesServer,
     Received,
@@ -44,13 +44,6 @@ from tests.ui.program import Person, outcomes, said, sealed, spoken
 
 SLOW = pytest.mark.timeout(300)
 pytestmark = SLOW
-
-
-@pytest.fixture
-def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Home:
-    """An empty home whose key comes from the environment."""
-    monkeypatch.setenv("ANTHROPIC_API_KEY", KEY)
-    return Home(tmp_path)
 
 
 # -- a conversation ---------------------------------------------------------------------------

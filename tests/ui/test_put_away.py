@@ -1,7 +1,5 @@
 """Archive and bin as a person meets them, in the whole real program (SPEC P05, P06, U13)."""
 
-from pathlib import Path
-
 import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QAbstractItemModelTester
@@ -11,19 +9,12 @@ from desktop.ui.put_away_list import PutAwayList, PutAwayModel
 from desktop.ui.put_away_rows import AwayRow
 from desktop.ui.sidebar_list import ConversationList
 from desktop.ui.sidebar_rows import ConversationRow
-from tests.e2e.nacre import KEY, Home
+from tests.e2e.nacre import Home
 from tests.fakes.messages_api import MessagesServer, reply, text
 from tests.ui.conftest import Enter
 from tests.ui.program import Person, outcomes
 
 pytestmark = pytest.mark.timeout(300)
-
-
-@pytest.fixture
-def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Home:
-    """An empty home whose key comes from the environment."""
-    monkeypatch.setenv("ANTHROPIC_API_KEY", KEY)
-    return Home(tmp_path)
 
 
 def listed(person: Person) -> ConversationList:

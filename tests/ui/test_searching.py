@@ -15,7 +15,6 @@ from PySide6.QtTest import QAbstractItemModelTester
 from PySide6.QtWidgets import QLabel, QLineEdit, QListView, QPushButton
 from pytestqt.qtbot import QtBot
 
-from desktop.core.chunks import NewChunk, Text
 from desktop.core.errors import StoreError
 from desktop.core.protocols import Search
 from desktop.core.records import (
@@ -37,22 +36,16 @@ from desktop.ui.search_rows import HitRow
 from desktop.ui.searching import Searching
 from desktop.ui.tasks import Tasks
 from desktop.ui.theme import LIGHT, Theme
-from tests.e2e.nacre import KEY, Home
+from tests.e2e.nacre import Home
 from tests.fakes.messages_api import MessagesServer, reply
 from tests.fakes.stores import MemoryLog
 from tests.ui.conftest import Enter, until
+from tests.ui.many_rows import lay_down
 from tests.ui.program import Person
 from tests.ui.test_finding import marked
-from tests.unit.store.builders import chunk, counter, open_log, run
+from tests.unit.store.builders import chunk, counter
 
 pytestmark = pytest.mark.timeout(300)
-
-
-@pytest.fixture
-def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Home:
-    """An empty home whose key comes from the environment."""
-    monkeypatch.setenv("ANTHROPIC_API_KEY", KEY)
-    return Home(tmp_path)
 
 
 def look_for(person: Person, words: str) -> None:
@@ -90,7 +83,7 @@ def test_u40_a_hit_opens_its_conversation_at_the_marked_row_wherever_it_was_put(
         tab = person.begin("Is it?")
         person.wait(lambda: person.reads("So it is") and person.idle())
         assert person.leave() == 0
-        _lay_down(home, tab, 900)
+        lay_down(home, tab, 900, said={17: "Row seventeen holds a pearl."})
         person = enter(server)
         person.wait(lambda: person.reads("Row 899"))
         person.do("close_tab")
@@ -122,17 +115,6 @@ def test_u40_a_hit_opens_its_conversation_at_the_marked_row_wherever_it_was_put(
         person.wait(lambda: person.shows("binPage"))
         assert [row.id for row in person.part(PutAwayPage, "binPage").chosen()] == [tab]
         assert person.leave() == 0
-
-
-def _lay_down(home: Home, tab_id: str, rows: int) -> None:
-    """Many rows at once, as an import would."""
-    said = {17: "Row seventeen holds a pearl."}
-    with open_log(home.data) as log:
-        chunks = [
-            NewChunk(f"row{n}", "many", "assistant", Text(said.get(n, f"Row {n} of many.")))
-            for n in range(rows)
-        ]
-        run(log.session(tab_id).append(chunks))
 
 
 # -- piece by piece ---------------------------------------------------------------------------

@@ -1,27 +1,18 @@
 """Subagents as a person meets them: in the list, on the card of their call, when they ask (U28)."""
 
-from pathlib import Path
-
 import pytest
 from PySide6.QtCore import QPoint, QPointF
 from PySide6.QtWidgets import QLabel
 
 from desktop.ui.sidebar_list import ConversationList
 from desktop.ui.sidebar_rows import BranchesRow, ConversationRow
-from tests.e2e.nacre import KEY, Home
+from tests.e2e.nacre import Home
 from tests.fakes.messages_api import Block, MessagesServer, Received, Reply, reply, text, tool_use
 from tests.ui.conftest import Enter
 from tests.ui.program import Person, outcomes
 
 pytestmark = pytest.mark.timeout(300)
 TASKS = ("Write a.txt with a long account of everything that was found on the way.", "Read on.")
-
-
-@pytest.fixture
-def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Home:
-    """An empty home whose key comes from the environment."""
-    monkeypatch.setenv("ANTHROPIC_API_KEY", KEY)
-    return Home(tmp_path)
 
 
 def task_of(request: Received) -> str:

@@ -2,9 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
-from pathlib import Path
 
-import pytest
 import qasync
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QAbstractItemModelTester
@@ -20,7 +18,7 @@ from desktop.ui.tasks import Tasks
 from desktop.ui.theme import LIGHT, Theme
 from desktop.ui.usage_box import UsageBox
 from desktop.ui.usage_model import UsageModel
-from tests.e2e.nacre import KEY, Home
+from tests.e2e.nacre import Home
 from tests.fakes.messages_api import MessagesServer, reply
 from tests.ui.conftest import Enter, until
 
@@ -37,13 +35,6 @@ MISSED = RequestUsage(
 )
 UNKNOWN = replace(MISSED, dollars=None, miss=CacheMiss("changed", 7, None, position="tools[0]"))
 SPENT = Spent(dollars=0.1, context=18_200, cached_until=NOW + 40, resend_dollars=0.0912)
-
-
-@pytest.fixture
-def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Home:
-    """An empty home whose key comes from the environment."""
-    monkeypatch.setenv("ANTHROPIC_API_KEY", KEY)
-    return Home(tmp_path)
 
 
 def shown(

@@ -2,7 +2,6 @@
 
 import json
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
 from PySide6.QtCore import Qt
@@ -11,7 +10,7 @@ from PySide6.QtWidgets import QLabel, QListView, QMenu, QPushButton, QToolButton
 from desktop.agent.ways import GO_ON
 from desktop.core.status import TabStatus
 from desktop.ui.conversation_page import ConversationPage
-from tests.e2e.nacre import KEY, Home
+from tests.e2e.nacre import Home
 from tests.fakes.messages_api import (
     MessagesServer,
     Received,
@@ -25,13 +24,6 @@ from tests.ui.conftest import Enter
 from tests.ui.program import Person, outcomes, said, sealed, spoken
 
 pytestmark = pytest.mark.timeout(300)
-
-
-@pytest.fixture
-def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Home:
-    """An empty home whose key comes from the environment."""
-    monkeypatch.setenv("ANTHROPIC_API_KEY", KEY)
-    return Home(tmp_path)
 
 
 def cut() -> Reply:

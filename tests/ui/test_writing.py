@@ -1,26 +1,17 @@
 """Writing in the whole program: files, commands, and what is kept of an unsent message."""
 
-from pathlib import Path
-
 import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QListWidget
 
 from desktop.ui.attachments import AttachmentChip
 from desktop.ui.message_field import LONG_PASTE
-from tests.e2e.nacre import KEY, Home
+from tests.e2e.nacre import Home
 from tests.fakes.messages_api import MessagesServer, reply
 from tests.ui.conftest import Enter
 from tests.ui.program import Person, said
 
 pytestmark = pytest.mark.timeout(300)
-
-
-@pytest.fixture
-def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Home:
-    """An empty home whose key comes from the environment."""
-    monkeypatch.setenv("ANTHROPIC_API_KEY", KEY)
-    return Home(tmp_path)
 
 
 def offered(person: Person) -> list[str]:

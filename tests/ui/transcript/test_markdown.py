@@ -257,16 +257,22 @@ def test_what_would_take_long_is_shown_plainly_and_whole(paper: Paper, text: str
     assert len(writer.pieces) > 1
 
 
+class Watched(Grammar):
+    """Tells how many letters were read at each look."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.looks: list[int] = []
+
+    def blocks(self, text: str, names: Names) -> list[Block]:
+        self.looks.append(len(text))
+        return super().blocks(text, names)
+
+
 def test_rows_of_an_open_table_are_final_as_they_come(paper: Paper) -> None:
     """U03: what is read for one more row, and what is made anew, does not grow with the table."""
-    looks: list[int] = []
-
-    class Watched(Grammar):
-        def blocks(self, text: str, names: Names) -> list[Block]:
-            looks.append(len(text))
-            return super().blocks(text, names)
-
-    writer = MarkdownWriter(paper, Watched())
+    grammar = Watched()
+    looks, writer = grammar.looks, MarkdownWriter(paper, grammar)
     text = "| a | b |\n|---|---|\n"
     kept: list[Piece] = []
     for number in range(600):
@@ -281,14 +287,8 @@ def test_rows_of_an_open_table_are_final_as_they_come(paper: Paper) -> None:
 
 def test_rows_of_a_table_that_come_together_are_read_together(paper: Paper) -> None:
     """U03: a window that was held up has much to read at once, and reads it in less."""
-    looks: list[int] = []
-
-    class Watched(Grammar):
-        def blocks(self, text: str, names: Names) -> list[Block]:
-            looks.append(len(text))
-            return super().blocks(text, names)
-
-    writer = MarkdownWriter(paper, Watched())
+    grammar = Watched()
+    looks, writer = grammar.looks, MarkdownWriter(paper, grammar)
     text = "| a \u2028 | b |\n|---|---|\n"
     writer.write(text, finished=False)
     looks.clear()
@@ -313,14 +313,8 @@ def test_numbers_of_a_list_go_on_where_they_begin(paper: Paper) -> None:
 
 def test_a_block_that_never_ends_is_looked_at_less_and_less(paper: Paper) -> None:
     """F-R03: a list of thousands of lines, one delta a line."""
-    looks: list[int] = []
-
-    class Watched(Grammar):
-        def blocks(self, text: str, names: Names) -> list[Block]:
-            looks.append(len(text))
-            return super().blocks(text, names)
-
-    writer = MarkdownWriter(paper, Watched())
+    grammar = Watched()
+    looks, writer = grammar.looks, MarkdownWriter(paper, grammar)
     text = ""
     for number in range(1_500):
         text += f"- item number {number} of a long list\n"
@@ -409,12 +403,12 @@ def test_what_would_be_read_again_and_again_is_never_spelled(paper: Paper, text:
     """U03: shown as written, and no letter of it is lost."""
     spelled: list[int] = []
 
-    class Watched(Grammar):
+    class Spelling(Grammar):
         def spell(self, block: Block, names: Names) -> list[Token]:
             spelled.append(len(block.source))
             return super().spell(block, names)
 
-    writer = MarkdownWriter(paper, Watched())
+    writer = MarkdownWriter(paper, Spelling())
     for end in range(512, len(text), 512):
         writer.write(text[:end], finished=False)
     spelled.clear()
