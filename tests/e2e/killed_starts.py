@@ -1,11 +1,10 @@
 """Starts of Nacre on a legacy folder that are killed at a named point, against a real keyring.
 
-    python -m tests.e2e.killed_starts FOLDER
+    python -m tests.e2e.killed_starts FOLDER STEP
 
-Run it where a session bus with an unlocked keyring is. For every point a fresh copy of the legacy
-folder is started and killed there, looked at, started again and looked at again; one JSON object a
-point is printed. Each start is the program's own, in a process of its own (a fork, so that nothing
-is loaded twice).
+For every point a fresh copy of the legacy folder is started beside a fresh gnome-keyring and killed
+there, looked at, started again and looked at again; one JSON object a point is printed. Each start
+is the program's own, in a process of its own (a fork, so that nothing is loaded twice).
 """
 
 import asyncio
@@ -33,6 +32,7 @@ from desktop.diagnostics import Redaction
 from desktop.headless.runtime import start
 from desktop.paths import DataFolder
 from desktop.store.tables import SCHEMA
+from tests import private_session
 from tests.data import make_legacy_database as legacy
 
 COPY = f"before-{SCHEMA}-was-0"
@@ -108,23 +108,27 @@ def main() -> None:
     for name, point in list(POINTS.items())[:: int(sys.argv[2])]:
         folder = place / re.sub(r"\W", "-", name)
         shutil.copytree(original, folder)
-        ended = _forked(lambda folder=folder, point=point: _start(folder, point))
-        killed = _seen(folder)
-        again = _forked(lambda folder=folder: _start(folder, "to its end"))
-        print(
-            json.dumps(
-                {
-                    "point": name,
-                    "killed": os.WIFSIGNALED(ended) and os.WTERMSIG(ended) == signal.SIGKILL,
-                    "after the kill": killed,
-                    "second start": os.waitstatus_to_exitcode(again),
-                    "in the end": _seen(folder),
-                }
-            ),
-            flush=True,
-        )
-        _empty_keyring()
+        # A keyring for each point: gnome-keyring gives the numbers of removed items out again, says
+        # so ("already registered"), and has been seen to end itself after a few rounds of that.
+        with private_session.secret_service() as environment:
+            os.environ.clear()
+            os.environ.update(environment)
+            print(
+                json.dumps({"point": name, **_killed_and_started_again(folder, point)}), flush=True
+            )
         shutil.rmtree(folder)
+
+
+def _killed_and_started_again(folder: Path, point: Point) -> dict[str, Any]:
+    ended = _forked(lambda: _start(folder, point))
+    killed = _seen(folder)
+    again = _forked(lambda: _start(folder, "to its end"))
+    return {
+        "killed": os.WIFSIGNALED(ended) and os.WTERMSIG(ended) == signal.SIGKILL,
+        "after the kill": killed,
+        "second start": os.waitstatus_to_exitcode(again),
+        "in the end": _seen(folder),
+    }
 
 
 def _start(folder: Path, point: Point | str) -> None:
@@ -277,12 +281,6 @@ def _in_keyring() -> dict[str, str]:
             item.get_attributes()["username"]: item.get_secret().hex()
             for item in secretstorage.search_items(connection, {"service": SERVICE})
         }
-
-
-def _empty_keyring() -> None:
-    with closing(secretstorage.dbus_init()) as connection:
-        for item in secretstorage.search_items(connection, {"service": SERVICE}):
-            item.delete()
 
 
 if __name__ == "__main__":
