@@ -77,10 +77,11 @@ class MarkdownWriter:
 
     def write(self, text: str, *, finished: bool) -> None:
         text = self._with_plain_ends(text)
-        self._close_blocks(text, streams=not finished)
         if finished:
             self._finish(text)
-        elif self._fence is None and self._table is None:
+            return
+        self._close_blocks(text)
+        if self._fence is None and self._table is None:
             self._show_open(text)
 
     def _with_plain_ends(self, text: str) -> str:
@@ -126,8 +127,9 @@ class MarkdownWriter:
 
     def _finish(self, text: str) -> None:
         if self._fence is not None:
-            self._end_fence(self._fence, text, len(text))
-        if self._table is not None:
+            end = self._fence.grow(text)
+            self._end_fence(self._fence, text, len(text) if end is None else end)
+        if self._table is not None and not self._grow_table(self._table, text):
             self._end_table(self._table, self._table.end(text))
         self._settle(text, len(text))
         names = self._definitions.names
@@ -141,10 +143,10 @@ class MarkdownWriter:
 
         return make
 
-    def _close_blocks(self, text: str, *, streams: bool) -> None:
+    def _close_blocks(self, text: str) -> None:
         """Moves the offset over every block that no later line can change."""
         while True:
-            if self._table is None and streams:
+            if self._table is None:
                 self._open_table(text)
             if self._table is not None and not self._grow_table(self._table, text):
                 return
