@@ -16,7 +16,8 @@ from desktop.feed.faults import InvalidQuery, UpstreamFailure
 from desktop.feed.hub import CatalogueNews, Hub
 from desktop.feed.loaded import Loaded
 from desktop.feed.source import Snapshot
-from desktop.feed.source_scope import Later, SourceScope, Start
+from desktop.feed.source_scope import SourceScope
+from desktop.feed.timing import Later, Start
 
 PROJECTS, WORKSPACES, TABS = "projects", "workspaces", "tabs"
 EPOCH = "catalogue"

@@ -13,7 +13,7 @@ from desktop.core.errors import StoreError
 from desktop.core.sources import Lookout
 from desktop.core.status import Elsewhere
 from desktop.feed.hub import Hub
-from desktop.feed.source_scope import Cancellable, Later, Start
+from desktop.feed.timing import Cancellable, Later, Start
 
 _LOG = logging.getLogger(__name__)
 

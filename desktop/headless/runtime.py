@@ -45,7 +45,7 @@ from desktop.credentials.store import SecretStore
 from desktop.diagnostics import Redaction, program_version
 from desktop.feed.hub import Hub
 from desktop.feed.outside import Outside
-from desktop.feed.source_scope import Cancellable
+from desktop.feed.timing import Cancellable
 from desktop.headless.access import LiveAccess
 from desktop.headless.moving_keys import move_keys
 from desktop.headless.opening import new_id, now_ms, open_log
@@ -83,7 +83,7 @@ from desktop.wire.transport import Transport
 from desktop.wire.usage import usage_of
 
 if TYPE_CHECKING:
-    from desktop.feed.source_scope import Later as PluginLater
+    from desktop.feed.timing import Later as PluginLater
     from desktop.headless.plugging import Plugins
 
 _logger = logging.getLogger(__name__)
