@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from desktop.core.chunks import DamagedRow, payload_to_json
+from desktop.core.chunks import DamagedRow, LogChunk, payload_to_json
 from desktop.core.sources import Message
 from desktop.core.turns import Turn
 from desktop.feed.batches import Record
@@ -15,13 +15,17 @@ FRAME_BYTES = 200
 
 
 def of_message(message: Message) -> Record:
-    row = message.row
-    said = row.raw if isinstance(row, DamagedRow) else payload_to_json(row.data)
-    return Record(MESSAGE, message.id, message.seq, message, FRAME_BYTES + _size(said))
+    return Record(MESSAGE, message.id, message.seq, message, size_of(message.row))
 
 
 def of_turn(turn: Turn) -> Record:
     return Record(TURN, turn.id, turn.seq, turn, FRAME_BYTES)
+
+
+def size_of(row: LogChunk | DamagedRow) -> int:
+    """About what a row takes on a wire, in bytes."""
+    said = row.raw if isinstance(row, DamagedRow) else payload_to_json(row.data)
+    return FRAME_BYTES + _size(said)
 
 
 def _size(value: Any) -> int:

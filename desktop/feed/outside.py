@@ -121,10 +121,11 @@ class Outside:
 
     async def _look(self) -> None:
         self.looks += 1
+        known = self._hub.known()
         sight = await self._lookout.look(self._hub.followed)
         if not self._is_open:
             return
         self._hub.catalogue_changed(sight.catalogue)
         for tab_id, revision in sight.revisions.items():
-            self._hub.revision_found(tab_id, revision)
+            self._hub.revision_found(tab_id, revision, known)
         self._heard(sight.elsewhere)

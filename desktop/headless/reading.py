@@ -1,14 +1,17 @@
 """Reads pages and outlines wherever a conversation is kept: no view has to know where that is."""
 
 import asyncio
-from collections.abc import Callable
+import logging
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, TypeVar
 
-from desktop.core.errors import StoreError
+from desktop.core.errors import NacreError, StoreError
 from desktop.core.outline import Turns
 from desktop.core.records import Page
+from desktop.core.sources import Sight
 from desktop.store import jsonl_outline
 from desktop.store.blobs import Blobs
 from desktop.store.homes import Home
@@ -19,10 +22,12 @@ from desktop.store.outline import Asked
 
 T = TypeVar("T")
 
+_LOG = logging.getLogger(__name__)
+
 
 class Pages:
-    """A LogReader and OutlineReader. `is_unkept` knows the conversations of this process that are
-    kept nowhere."""
+    """A LogReader, OutlineReader and Lookout. `is_unkept` knows the conversations of this process
+    that are kept nowhere."""
 
     def __init__(self, log: Log, *, is_unkept: Callable[[str], bool]) -> None:
         self._log = log
@@ -84,6 +89,27 @@ class Pages:
         if file is None:
             return await self._log.reader.revision(tab_id)
         return await self._run(file.revision)
+
+    async def look(self, tab_ids: Sequence[str]) -> Sight:
+        """As `Lookout`: the database's own look, and the files of those that are kept as one."""
+        sight = await self._log.lookout.look(tab_ids)
+        if not tab_ids:
+            return sight
+        found = dict(sight.revisions)
+        elsewhere = await self._log.homes.elsewhere()
+        for one in tab_ids:
+            if one in elsewhere or self._is_unkept(one):
+                found.pop(one, None)  # what the database counts is not of its rows
+            if one in elsewhere:
+                try:
+                    found[one] = await self.revision(one)
+                except NacreError as error:
+                    _LOG.info("a file was not looked at: %s", error.detail or error)
+        return replace(sight, revisions=found)
+
+    async def moved(self) -> int:
+        """As `Lookout`. Writes into files do not count: those are found by the next look."""
+        return await self._log.lookout.moved()
 
     async def blob_path(self, sha256: str) -> Path | None:
         found = await self._log.reader.blob_path(sha256)

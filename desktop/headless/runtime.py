@@ -341,7 +341,7 @@ class Runtime:
         self.hub.subscribe(Restful(self._warming.changed))
         start(self._warming.keep(), "keep conversations in the cache")
         self._outside = Outside(
-            self._log.lookout,
+            self._stores.reader,
             self.hub,
             heard=self._supervisor.found_elsewhere,
             start=start,
