@@ -22,6 +22,7 @@ from desktop.core.records import (
     Project,
     Receipt,
     RequestRecord,
+    Requests,
     SearchFilter,
     SearchPage,
     SearchPlace,
@@ -109,6 +110,14 @@ class LogReader(Protocol):
     async def revision(self, tab_id: str) -> int: ...
 
     async def blob_path(self, sha256: str) -> Path | None: ...
+
+
+class RequestReader(Protocol):
+    """Reads what was asked of models in a conversation; each answer is of one read transaction."""
+
+    async def requests(self, tab_id: str) -> Requests: ...
+
+    async def revision(self, tab_id: str) -> int: ...
 
 
 class OutlineReader(Protocol):

@@ -183,6 +183,14 @@ class RequestRecord:
 
 
 @dataclass(frozen=True, slots=True)
+class Requests:
+    """The requests of a conversation, in the order they were started, as of one revision."""
+
+    records: tuple[RequestRecord, ...] = ()
+    revision: int = 0
+
+
+@dataclass(frozen=True, slots=True)
 class Receipt:
     """What one committed write changed in one tab: whole rows, and the revisions around it.
 

@@ -18,15 +18,13 @@ from desktop.core.records import Page, Receipt
 from desktop.core.reducer import BlockOp
 from desktop.core.status import TabStatus
 from desktop.feed import kinds
-from desktop.feed.batches import Batch, Record, Upsert
+from desktop.feed.batches import Record, Upsert
+from desktop.feed.following import EPOCH, follow
 from desktop.feed.hub import Hub
 from desktop.feed.line import Line, Operations
 from desktop.feed.shown import Change, Failed, Shown, Status
 from desktop.feed.timing import Clock, Later, Start
 from desktop.feed.window import DEFAULT_LIMITS, Limits, Window
-
-EPOCH = "log"
-"""In the program that reads its log itself there is one: a change of it would be another log."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,7 +133,7 @@ class Scope:
             return
         self._is_open = True
         self._line.when_over(self._hub.subscribe(self, tab_id=self.tab_id))
-        self._line.when_over(self._hub.on_revision(self.tab_id, self))
+        follow(self._line, self.tab_id, self._hub, _rows)
         self._shown.begin(self._hub.open_blocks(self.tab_id))
         status = self._hub.last_status(self.tab_id)
         if status is not None:
@@ -191,12 +189,10 @@ class Scope:
         self._shown.is_following = True
         self._read_anew(None)
 
-    # What the hub tells (a scope is a Publisher, and follows looks)
+    # What the hub tells beside (a scope is a Publisher)
 
     def receipt(self, receipt: Receipt) -> None:
-        if receipt.base_revision < receipt.revision:
-            self._line.batch(_batch(receipt))
-        # Of a read that brought these rows before their receipt.
+        """The line has it by itself; here for what a read brought before its receipt."""
         self._shown.seal(receipt.chunks)
 
     def live(self, tab_id: str, op: BlockOp) -> None:
@@ -206,10 +202,6 @@ class Scope:
     def status(self, status: TabStatus) -> None:
         self._status = status
         self._emit(Status(status))
-
-    def found(self, revision: int, since: int | None) -> None:
-        """A look found the log at this revision."""
-        self._line.observe(EPOCH, revision, since=since, is_sure=True)
 
     # What the line asks for
 
@@ -305,13 +297,7 @@ class Scope:
             raise
 
 
-def _batch(receipt: Receipt) -> Batch:
+def _rows(receipt: Receipt) -> Iterable[Upsert]:
     """The rows of a receipt; the rest that it tells changes none of them."""
-    base, revision = receipt.base_revision, receipt.revision
-    if receipt.is_partial:
-        return Batch(EPOCH, base, revision, is_reset=True)
-    return Batch(EPOCH, base, revision, tuple(map(_upsert, receipt.chunks)))
-
-
-def _upsert(row: LogChunk) -> Upsert:
-    return Upsert(Record(kinds.MESSAGE, row.id, row.seq, row, kinds.size_of(row)))
+    for row in receipt.chunks:
+        yield Upsert(Record(kinds.MESSAGE, row.id, row.seq, row, kinds.size_of(row)))

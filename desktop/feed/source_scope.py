@@ -125,9 +125,11 @@ class SourceScope:
     def batch(self, batch: Batch) -> None:
         self._line.batch(batch)
 
-    def observe(self, epoch: str, revision: int, *, since: int | None = None) -> None:
-        """A check, or that the subscription is ready; `since` as in `Applied.observe`."""
-        self._line.observe(epoch, revision, since=since)
+    def observe(
+        self, epoch: str, revision: int, *, since: int | None = None, is_sure: bool = False
+    ) -> None:
+        """A check, or that the subscription is ready, as `Line.observe`."""
+        self._line.observe(epoch, revision, since=since, is_sure=is_sure)
 
     def lost(self) -> None:
         """The connection broke: what was delivered meanwhile is not known."""
@@ -206,7 +208,7 @@ class SourceScope:
         self._line.hold()
         try:
             return await self._source.more(self._cursor, expected=expected)
-        except FeedError:
+        except NacreError:
             self._line.release()
             raise
 

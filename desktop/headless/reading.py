@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 
 from desktop.core.errors import NacreError, StoreError
 from desktop.core.outline import Turns
-from desktop.core.records import Page
+from desktop.core.records import Page, Requests
 from desktop.core.sources import Sight
 from desktop.store import jsonl_outline
 from desktop.store.blobs import Blobs
@@ -26,8 +26,8 @@ _LOG = logging.getLogger(__name__)
 
 
 class Pages:
-    """A LogReader, OutlineReader and Lookout. `is_unkept` knows the conversations of this process
-    that are kept nowhere."""
+    """A LogReader, RequestReader, OutlineReader and Lookout. `is_unkept` knows the conversations of
+    this process that are kept nowhere."""
 
     def __init__(self, log: Log, *, is_unkept: Callable[[str], bool]) -> None:
         self._log = log
@@ -81,6 +81,14 @@ class Pages:
             )
         asked = Asked(limit, before, after, around, bookmarks, text)
         return await self._run(lambda: jsonl_outline.read_turns(file.page, asked))
+
+    async def requests(self, tab_id: str) -> Requests:
+        if self._is_unkept(tab_id):
+            return Requests()
+        file = await self._file(tab_id)
+        if file is None:
+            return await self._log.reader.requests(tab_id)
+        return await self._run(file.requests)
 
     async def revision(self, tab_id: str) -> int:
         if self._is_unkept(tab_id):

@@ -8,6 +8,7 @@ import json
 import logging
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +17,7 @@ from sqlalchemy import Connection
 from desktop.core.chunks import DamagedRow, LogChunk, Stamp
 from desktop.core.conversation import LoadedSession, split_dangling
 from desktop.core.errors import UnknownConversation
-from desktop.core.records import Page, RequestRecord
+from desktop.core.records import Page, RequestRecord, Requests
 from desktop.store import codec
 from desktop.store.blobs import Blobs
 from desktop.store.connection import driver
@@ -90,7 +91,7 @@ class Head:
 
 
 class LogPages:
-    """The LogReader of a database."""
+    """The LogReader and RequestReader of a database."""
 
     def __init__(self, lanes: Lanes, blobs: Blobs) -> None:
         self._lanes = lanes
@@ -110,6 +111,9 @@ class LogPages:
                 connection, tab_id, limit=limit, before=before, after=after, around=around
             )
         )
+
+    async def requests(self, tab_id: str) -> Requests:
+        return await self._lanes.read(partial(read_own_requests, tab_id=tab_id))
 
     async def revision(self, tab_id: str) -> int:
         return await self._lanes.read(lambda connection: read_head(connection, tab_id).revision)
@@ -228,6 +232,12 @@ def read_requests(connection: Connection, tab_id: str) -> tuple[RequestRecord, .
         (tab_id,),
     ).all()
     return tuple(_request_of(tab_id, row) for row in rows)
+
+
+def read_own_requests(connection: Connection, *, tab_id: str) -> Requests:
+    """With the revision that they are of. Raises UnknownConversation."""
+    lineage(connection, tab_id)
+    return Requests(read_requests(connection, tab_id), read_revision(connection, tab_id))
 
 
 def _request_of(tab_id: str, row: Any) -> RequestRecord:

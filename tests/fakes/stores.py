@@ -26,6 +26,7 @@ from desktop.core.records import (
     Project,
     Receipt,
     RequestRecord,
+    Requests,
     SearchFilter,
     SearchHit,
     SearchPage,
@@ -249,7 +250,7 @@ class MemorySession:
 
 
 class MemoryReader:
-    """A LogReader over a MemoryLog."""
+    """A LogReader and RequestReader over a MemoryLog."""
 
     def __init__(self, log: MemoryLog) -> None:
         self._log = log
@@ -285,6 +286,10 @@ class MemoryReader:
             has_newer=end < total,
             revision=held.revision,
         )
+
+    async def requests(self, tab_id: str) -> Requests:
+        held = self._log.find(tab_id)
+        return Requests(tuple(held.requests.values()), held.revision)
 
     async def revision(self, tab_id: str) -> int:
         return self._log.find(tab_id).revision
