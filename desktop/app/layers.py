@@ -255,11 +255,12 @@ class Layers:
 
     def _right_side(self, splitter: QSplitter, area: ConversationArea) -> RightSide:
         runtime = self._opened()
+        later = asyncio.get_running_loop().call_later
         outline = OutlinePage(
-            self._theme, outline=runtime.outline, hub=runtime.hub, tasks=self._tasks
+            self._theme, outline=runtime.outline, hub=runtime.hub, tasks=self._tasks, later=later
         )
         side = RightSide(self._theme, splitter=splitter, area=area, outline=outline)
-        self._plugins = runtime.plugins(asyncio.get_running_loop().call_later, self._tasks.start)
+        self._plugins = runtime.plugins(later, self._tasks.start)
         self._tasks.start(self._add_plugins(side, self._plugins), "read the plugins")
         return side
 

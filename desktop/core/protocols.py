@@ -10,7 +10,7 @@ from typing import Literal, Protocol
 
 from desktop.core.chunks import Json, NewChunk, Stamp
 from desktop.core.conversation import LoadedSession
-from desktop.core.outline import Turns
+from desktop.core.outline import Piece
 from desktop.core.permissions import Answer, PermissionMode, Rule
 from desktop.core.records import (
     EVERYTHING,
@@ -123,7 +123,9 @@ class RequestReader(Protocol):
 class OutlineReader(Protocol):
     """Reads the outline of a conversation in pieces, each from one read transaction."""
 
-    async def turns(
+    async def revision(self, tab_id: str) -> int: ...
+
+    async def piece(
         self,
         tab_id: str,
         *,
@@ -133,7 +135,7 @@ class OutlineReader(Protocol):
         around: int | None = None,
         bookmarks: frozenset[int] = frozenset(),
         text: str = "",
-    ) -> Turns:
+    ) -> Piece:
         """At most `limit` prompts, with the rows of `bookmarks` among them; where as `page`.
 
         With a `text` only those that hold it. A read looks at so many rows at most: a piece may

@@ -1,12 +1,13 @@
 """The records of a conversation: messages and turns, under the names that scopes know them by."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from desktop.core.chunks import DamagedRow, LogChunk, payload_to_json
+from desktop.core.records import Receipt
 from desktop.core.sources import Message
 from desktop.core.turns import Turn
-from desktop.feed.batches import Record
+from desktop.feed.batches import Operation, Record, Upsert
 
 MESSAGE = "message"
 TURN = "turn"
@@ -16,6 +17,18 @@ FRAME_BYTES = 200
 
 def of_message(message: Message) -> Record:
     return Record(MESSAGE, message.id, message.seq, message, size_of(message.row))
+
+
+def rows_of(receipt: Receipt) -> Iterable[Operation]:
+    """The new rows of a receipt as they are, for who shows rows; what else it tells is no row."""
+    for row in receipt.chunks:
+        yield Upsert(Record(MESSAGE, row.id, row.seq, row, size_of(row)))
+
+
+def rows_in(operations: Iterable[Operation]) -> list[LogChunk]:
+    """The rows that `rows_of` made operations of."""
+    values = (one.record.value for one in operations if isinstance(one, Upsert))
+    return [row for row in values if isinstance(row, LogChunk)]
 
 
 def of_turn(turn: Turn) -> Record:

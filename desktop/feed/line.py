@@ -102,6 +102,11 @@ class Line(Generic[T]):
         )
 
     @property
+    def is_reading(self) -> bool:
+        """Whether a repair is on its way, or a read of the keeper's own."""
+        return self._applied.is_reading
+
+    @property
     def is_settled(self) -> bool:
         """Whether no repair is wanted, runs or has failed."""
         return self._repairs.is_settled
@@ -281,7 +286,9 @@ class Line(Generic[T]):
             self._applied = self._applied.reading()
             self._start(self._repair(self._repair_number), f"records of {self._what}")
             return
-        times = [one for one in (due, self._applied.deadline()) if one is not None]
+        # After a failure nothing begins by itself: the next look does, or the person.
+        deadline = None if self._repairs.has_failed else self._applied.deadline()
+        times = [one for one in (due, deadline) if one is not None]
         if times:
             self._timer = self._later(max(min(times) - now, 0.0), self._ring)
 

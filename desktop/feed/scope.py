@@ -10,7 +10,6 @@ from collections.abc import Callable, Coroutine, Iterable
 from dataclasses import dataclass
 from typing import Any
 
-from desktop.core.chunks import LogChunk
 from desktop.core.errors import NacreError
 from desktop.core.groups import Row
 from desktop.core.protocols import LogReader
@@ -18,7 +17,6 @@ from desktop.core.records import Page, Receipt
 from desktop.core.reducer import BlockOp
 from desktop.core.status import TabStatus
 from desktop.feed import kinds
-from desktop.feed.batches import Record, Upsert
 from desktop.feed.following import EPOCH, follow
 from desktop.feed.hub import Hub
 from desktop.feed.line import Line, Operations
@@ -133,7 +131,7 @@ class Scope:
             return
         self._is_open = True
         self._line.when_over(self._hub.subscribe(self, tab_id=self.tab_id))
-        follow(self._line, self.tab_id, self._hub, _rows)
+        follow(self._line, self.tab_id, self._hub, kinds.rows_of)
         self._shown.begin(self._hub.open_blocks(self.tab_id))
         status = self._hub.last_status(self.tab_id)
         if status is not None:
@@ -219,8 +217,7 @@ class Scope:
             self._reset(found.page, found.around)
 
     def apply(self, operations: Operations) -> None:
-        rows = [one.record.value for one in operations if isinstance(one, Upsert)]
-        if not self._shown.take([row for row in rows if isinstance(row, LogChunk)]):
+        if not self._shown.take(kinds.rows_in(operations)):
             self._read_anew(None)
 
     def told(self, operations: Operations | None) -> None:
@@ -295,9 +292,3 @@ class Scope:
             if generation == self._generation:
                 self._emit(Failed(error))
             raise
-
-
-def _rows(receipt: Receipt) -> Iterable[Upsert]:
-    """The rows of a receipt; the rest that it tells changes none of them."""
-    for row in receipt.chunks:
-        yield Upsert(Record(kinds.MESSAGE, row.id, row.seq, row, kinds.size_of(row)))

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from desktop.core.errors import NacreError, StoreError
-from desktop.core.outline import Turns
+from desktop.core.outline import Piece
 from desktop.core.records import Page, Requests
 from desktop.core.sources import Sight
 from desktop.store import jsonl_outline
@@ -55,7 +55,7 @@ class Pages:
             lambda: file.page(limit=limit, before=before, after=after, around=around)
         )
 
-    async def turns(
+    async def piece(
         self,
         tab_id: str,
         *,
@@ -65,12 +65,12 @@ class Pages:
         around: int | None = None,
         bookmarks: frozenset[int] = frozenset(),
         text: str = "",
-    ) -> Turns:
+    ) -> Piece:
         if self._is_unkept(tab_id):
-            return Turns()
+            return Piece()
         file = await self._file(tab_id)
         if file is None:
-            return await self._log.outline.turns(
+            return await self._log.outline.piece(
                 tab_id,
                 limit=limit,
                 before=before,
@@ -80,7 +80,7 @@ class Pages:
                 text=text,
             )
         asked = Asked(limit, before, after, around, bookmarks, text)
-        return await self._run(lambda: jsonl_outline.read_turns(file.page, asked))
+        return await self._run(lambda: jsonl_outline.read_piece(file.page, asked))
 
     async def requests(self, tab_id: str) -> Requests:
         if self._is_unkept(tab_id):

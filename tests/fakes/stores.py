@@ -14,7 +14,7 @@ from typing import Literal
 from desktop.core.chunks import Json, LogChunk, NewChunk, Stamp, Text
 from desktop.core.conversation import LoadedSession, is_message, split_dangling
 from desktop.core.errors import InBin, LeaseHeld, StoreError, UnknownFolder
-from desktop.core.outline import Gathering, Sought, Turns
+from desktop.core.outline import Gathering, Piece, Sought
 from desktop.core.permissions import Rule
 from desktop.core.records import (
     EVERYTHING,
@@ -302,13 +302,18 @@ class MemoryReader:
 
 
 class MemoryOutline:
-    """An OutlineReader over a MemoryLog, by its plainest meaning. `reads` counts the pieces."""
+    """An OutlineReader over a MemoryLog, by its plainest meaning. `reads` counts the pieces; the
+    next ones raise the `failures`."""
 
     def __init__(self, log: MemoryLog) -> None:
         self._log = log
         self.reads = 0
+        self.failures: list[StoreError] = []
 
-    async def turns(
+    async def revision(self, tab_id: str) -> int:
+        return self._log.find(tab_id).revision
+
+    async def piece(
         self,
         tab_id: str,
         *,
@@ -318,8 +323,10 @@ class MemoryOutline:
         around: int | None = None,
         bookmarks: frozenset[int] = frozenset(),
         text: str = "",
-    ) -> Turns:
+    ) -> Piece:
         self.reads += 1
+        if self.failures:
+            raise self.failures.pop(0)
         rows = self._log.chunks(tab_id)
         prompts = [row.seq for row in rows if row.role == "user"]
         end = len(rows)
@@ -341,8 +348,12 @@ class MemoryOutline:
         for row in reversed(rows[first - 1 : end]):
             if not gathering.is_full:
                 gathering.see(row)
-        return gathering.turns(
-            first=first, last=end, has_older=first > 1, has_newer=end < len(rows)
+        return gathering.piece(
+            first=first,
+            last=end,
+            has_older=first > 1,
+            has_newer=end < len(rows),
+            revision=self._log.find(tab_id).revision,
         )
 
 
