@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Literal, Protocol
 
-from desktop.core.chunks import Json, NewChunk, Stamp
+from desktop.core.chunks import Json, LogChunk, NewChunk, Stamp
 from desktop.core.conversation import LoadedSession
 from desktop.core.outline import Piece
 from desktop.core.permissions import Answer, PermissionMode, Rule
@@ -24,6 +24,7 @@ from desktop.core.records import (
     RequestRecord,
     Requests,
     SearchFilter,
+    SearchHit,
     SearchPage,
     SearchPlace,
     Snapshot,
@@ -159,6 +160,20 @@ class Search(Protocol):
 
         What one page costs is bounded, however few rows the filter takes: a page may be empty and
         still not be the last. Cancelling it stops the search.
+        """
+        ...
+
+    async def newest(self) -> int:
+        """The number of the newest row that can be found; it grows with every row."""
+        ...
+
+    async def among(
+        self, rows: Sequence[tuple[int, LogChunk]], text: str, *, only: SearchFilter = EVERYTHING
+    ) -> tuple[SearchHit, ...]:
+        """Those of these rows (each with its ordinal) that `find` would name, the newest first.
+
+        Nothing is read for it: what their conversation is called and where it is stays empty, and
+        is not asked of `only`.
         """
         ...
 

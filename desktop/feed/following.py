@@ -1,4 +1,4 @@
-"""How what happens to one conversation reaches a line that the program itself keeps.
+"""How what happens to a conversation, or to all, reaches a line that the program itself keeps.
 
 Receipts come as batches of what the line is about, looks say what there is. The program reads its
 own log, so there is one epoch, and one who looks knows that nobody is on the way to tell.
@@ -11,7 +11,7 @@ from desktop.core.records import Receipt
 from desktop.core.reducer import BlockOp
 from desktop.core.status import TabStatus
 from desktop.feed.batches import Batch, Operation
-from desktop.feed.hub import Hub
+from desktop.feed.hub import WHOLE_LOG, Hub
 
 EPOCH = "log"
 
@@ -36,31 +36,52 @@ class Follower(Protocol):
 
 def follow(follower: Follower, tab_id: str, hub: Hub, project: Project) -> None:
     """Tells it all of the conversation from now on, until it is over. It has yet to read."""
-    listener = _Listener(follower, project)
+    listener = _Listener(follower, lambda receipt: _of_conversation(receipt, project))
     follower.when_over(hub.subscribe(listener, tab_id=tab_id))
     follower.when_over(hub.on_revision(tab_id, listener))
+
+
+def follow_log(follower: Follower, hub: Hub, project: Project) -> None:
+    """As `follow`, for the rows of all conversations; its revisions are numbers of rows."""
+    listener = _Listener(follower, lambda receipt: _of_log(receipt, project))
+    follower.when_over(hub.subscribe(listener))
+    follower.when_over(hub.on_revision(WHOLE_LOG, listener))
+
+
+def _of_conversation(receipt: Receipt, project: Project) -> Batch | None:
+    base, revision = receipt.base_revision, receipt.revision
+    if base == revision:
+        return None
+    if receipt.is_partial:
+        return Batch(EPOCH, base, revision, is_reset=True)
+    return Batch(EPOCH, base, revision, tuple(project(receipt)))
+
+
+def _of_log(receipt: Receipt, project: Project) -> Batch | None:
+    """Rows of one write have numbers in a row. Those that nobody counts are in no interval."""
+    if not receipt.chunks or not receipt.ordinal:
+        return None
+    base = receipt.ordinal - len(receipt.chunks)
+    if receipt.is_partial:
+        return Batch(EPOCH, base, receipt.ordinal, is_reset=True)
+    return Batch(EPOCH, base, receipt.ordinal, tuple(project(receipt)))
 
 
 class _Listener:
     """A Publisher, and one who follows looks."""
 
-    def __init__(self, follower: Follower, project: Project) -> None:
+    def __init__(self, follower: Follower, batch_of: Callable[[Receipt], Batch | None]) -> None:
         self._follower = follower
-        self._project = project
+        self._batch_of = batch_of
 
     @property
     def revision(self) -> int | None:
         return self._follower.revision
 
     def receipt(self, receipt: Receipt) -> None:
-        base, revision = receipt.base_revision, receipt.revision
-        if base == revision:
-            return
-        if receipt.is_partial:
-            batch = Batch(EPOCH, base, revision, is_reset=True)
-        else:
-            batch = Batch(EPOCH, base, revision, tuple(self._project(receipt)))
-        self._follower.batch(batch)
+        batch = self._batch_of(receipt)
+        if batch is not None:
+            self._follower.batch(batch)
 
     def found(self, revision: int, since: int | None) -> None:
         self._follower.observe(EPOCH, revision, since=since, is_sure=True)

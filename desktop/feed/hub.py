@@ -22,8 +22,12 @@ CatalogueNews = CatalogueReceipt | int
 """What this process changed in the catalogue, or the revision that a look at it found."""
 
 
+WHOLE_LOG = ""
+"""Instead of a conversation: all rows of all; the revision is the newest one's number."""
+
+
 class Looking(Protocol):
-    """Who follows one conversation by the looks at what others did."""
+    """Who follows one conversation, or the whole log, by the looks at what others did."""
 
     @property
     def revision(self) -> int | None:
@@ -73,7 +77,7 @@ class Hub:
     @property
     def followed(self) -> tuple[str, ...]:
         """The conversations whose revision somebody wants to be told."""
-        return tuple(self._looking)
+        return tuple(one for one in self._looking if one != WHOLE_LOG)
 
     def known(self) -> Mapping[object, int | None]:
         """What all who follow know at this moment: for `revision_found`, once it was looked."""

@@ -25,6 +25,13 @@ def rows_of(receipt: Receipt) -> Iterable[Operation]:
         yield Upsert(Record(MESSAGE, row.id, row.seq, row, size_of(row)))
 
 
+def numbered_rows_of(receipt: Receipt) -> Iterable[Operation]:
+    """As `rows_of`, each at its number among the rows of all conversations."""
+    first = receipt.ordinal - len(receipt.chunks) + 1
+    for ordinal, row in enumerate(receipt.chunks, first):
+        yield Upsert(Record(MESSAGE, row.id, ordinal, row, size_of(row)))
+
+
 def rows_in(operations: Iterable[Operation]) -> list[LogChunk]:
     """The rows that `rows_of` made operations of."""
     values = (one.record.value for one in operations if isinstance(one, Upsert))

@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping
 from desktop.core.errors import StoreError
 from desktop.core.sources import Lookout
 from desktop.core.status import Elsewhere
-from desktop.feed.hub import Hub
+from desktop.feed.hub import WHOLE_LOG, Hub
 from desktop.feed.timing import Cancellable, Later, Start
 
 _LOG = logging.getLogger(__name__)
@@ -128,4 +128,5 @@ class Outside:
         self._hub.catalogue_changed(sight.catalogue)
         for tab_id, revision in sight.revisions.items():
             self._hub.revision_found(tab_id, revision, known)
+        self._hub.revision_found(WHOLE_LOG, sight.newest, known)
         self._heard(sight.elsewhere)

@@ -154,6 +154,12 @@ def read_revision(connection: Connection, tab_id: str) -> int:
     return found[0] if found else 0
 
 
+def newest_ordinal(connection: Connection) -> int:
+    """Of the newest row of all conversations; 0 for an empty log."""
+    (found,) = driver(connection).execute("SELECT max(ordinal) FROM chunks").fetchone()
+    return found or 0
+
+
 def read_page(
     connection: Connection,
     tab_id: str,

@@ -39,6 +39,7 @@ from desktop.core.records import (
 )
 from desktop.core.status import QueuedMessage
 from desktop.store.codec import search_text
+from desktop.store.search import hits_among, parse
 from tests.fakes import branches
 from tests.fakes.archive import MemoryArchive
 from tests.fakes.branches import Conversation
@@ -144,7 +145,8 @@ class MemorySession:
         if any(is_message(row) for row in rows):
             held.tab = replace(held.tab, last_message_at=now)
             self._log.catalogue.changed()
-        return Receipt(self._tab_id, base, held.revision, chunks=rows)
+        ordinal = held.ordinals[rows[-1].id] if rows else 0
+        return Receipt(self._tab_id, base, held.revision, chunks=rows, ordinal=ordinal)
 
     async def load(self) -> LoadedSession:
         return split_dangling(self._log.find(self._tab_id).rows)
@@ -358,10 +360,12 @@ class MemoryOutline:
 
 
 class MemorySearch:
-    """A Search over a MemoryLog: each word and quoted phrase must be somewhere in the row."""
+    """A Search over a MemoryLog: each word and quoted phrase must be somewhere in the row. The
+    next searches raise the `failures`."""
 
     def __init__(self, log: MemoryLog) -> None:
         self._log = log
+        self.failures: list[StoreError] = []
 
     async def find(
         self,
@@ -371,6 +375,8 @@ class MemorySearch:
         place: SearchPlace | None = None,
         only: SearchFilter = EVERYTHING,
     ) -> SearchPage:
+        if self.failures:
+            raise self.failures.pop(0)
         pieces = text.casefold().split('"')
         # Between two quotes, but not behind a lone last one, stands a phrase.
         phrases = [one.strip() for one in pieces[1:-1:2]]
@@ -387,7 +393,17 @@ class MemorySearch:
         found.sort(key=lambda hit: -hit.ordinal)
         hits = tuple(found[: max(limit, 0)])
         has_more = 0 < len(hits) < len(found)
-        return SearchPage(hits, SearchPlace(hits[-1].ordinal) if has_more else None)
+        newest = await self.newest() if place is None and words else 0
+        return SearchPage(hits, SearchPlace(hits[-1].ordinal) if has_more else None, newest)
+
+    async def newest(self) -> int:
+        held = self._log.conversations.values()
+        return max((ordinal for one in held for ordinal in one.ordinals.values()), default=0)
+
+    async def among(
+        self, rows: Sequence[tuple[int, LogChunk]], text: str, *, only: SearchFilter = EVERYTHING
+    ) -> tuple[SearchHit, ...]:
+        return hits_among(rows, parse(text), only)
 
     async def within(self, tab_id: str, text: str, *, place: int | None = None) -> FoundRows:
         wanted = text.casefold()
