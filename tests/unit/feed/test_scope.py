@@ -826,12 +826,31 @@ def test_r09_a_jump_overtakes_a_repair_and_what_came_meanwhile_is_counted() -> N
         desk.reads.clear()
         desk.hub.revision_found(desk.tab, receipt.revision)
         await asyncio.sleep(0)
+        desk.changes.clear()
         desk.scope.jump(5)
         await desk.append(desk.next())
         await desk.pass_by(5)
+        assert isinstance(desk.changes[0], Reset)
         assert desk.scope.window.holds(5)
         assert [one.get("around") for one in desk.reads] == [None, 5]
         assert desk.scope.revision == await desk.log.reader.revision(desk.tab)
+        desk.check()
+
+    run(scenario)
+
+
+def test_r09_a_repair_that_was_overtaken_and_fails_is_no_failure() -> None:
+    async def scenario() -> None:
+        desk = await Desk().begin(rows=60)
+        receipt = await desk.append(desk.next(), publish=False)
+        desk.hub.revision_found(desk.tab, receipt.revision)
+        desk.failures.append(StoreBusy("The database is busy."))
+        await asyncio.sleep(0)
+        desk.changes.clear()
+        desk.scope.jump(5)
+        await desk.settle()
+        assert [type(one) for one in desk.changes] == [Reset]
+        assert desk.scope.is_fresh
         desk.check()
 
     run(scenario)

@@ -112,6 +112,22 @@ def test_r08_rows_that_nobody_told_of_come_with_the_look_wherever_they_are_kept(
         asyncio.run(story(log))
 
 
+def test_r09_a_file_that_is_gone_is_no_log_that_went_back(tmp_path: Path) -> None:
+    async def story(log: Log) -> None:
+        there = await begun(log, "files", tmp_path)
+        try:
+            before = there.reader.reads
+            (tmp_path / "kept" / "a.jsonl").unlink()
+            await there.look()
+            assert [row.id for row in there.scope.rows] == ["one"]
+            assert (there.reader.reads, there.scope.revision) == (before, 1)
+        finally:
+            await there.stores.close()
+
+    with open_log(tmp_path) as log:
+        asyncio.run(story(log))
+
+
 @pytest.mark.parametrize("kind", KINDS)
 def test_r14_a_look_that_finds_nothing_new_reads_no_row(kind: str, tmp_path: Path) -> None:
     async def story(log: Log) -> None:
