@@ -62,12 +62,8 @@ def spent(
     return found if last is None else _with_resend(found, last, tariff, following)
 
 
-def listed(records: Iterable[RequestRecord], *, tariff: Tariff) -> tuple[RequestUsage, ...]:
-    """The requests one by one, in their order, as a person reads them."""
-    return tuple(_line(record, tariff) for record in records)
-
-
-def _line(record: RequestRecord, tariff: Tariff) -> RequestUsage:
+def line_of(record: RequestRecord, *, tariff: Tariff) -> RequestUsage:
+    """A request as a person reads it."""
     usage = Usage() if record.usage is None else tariff.usage(record.usage)
     note = note_of(record.cache)
     return RequestUsage(

@@ -6,7 +6,6 @@ Imported on a thread after the first paint (half a second and more), used on the
 import asyncio
 import logging
 from collections.abc import Callable
-from functools import partial
 
 from PySide6.QtWidgets import QDialog, QSplitter, QWidget
 
@@ -247,20 +246,21 @@ class Layers:
     def _show_usage(self, parent: QWidget, tab_id: str) -> None:
         UsageBox(
             self._theme(),
-            usage=partial(self._opened().usage, tab_id),
-            below=partial(self._opened().usage_below, tab_id),
-            tasks=self._tasks,
+            usage=self._opened().usage(
+                tab_id, asyncio.get_running_loop().call_later, self._tasks.start
+            ),
             now_ms=now_ms,
             parent=parent,
         ).open()
 
     def _right_side(self, splitter: QSplitter, area: ConversationArea) -> RightSide:
         runtime = self._opened()
+        later = asyncio.get_running_loop().call_later
         outline = OutlinePage(
-            self._theme, outline=runtime.outline, hub=runtime.hub, tasks=self._tasks
+            self._theme, outline=runtime.outline, hub=runtime.hub, tasks=self._tasks, later=later
         )
         side = RightSide(self._theme, splitter=splitter, area=area, outline=outline)
-        self._plugins = runtime.plugins(asyncio.get_running_loop().call_later, self._tasks.start)
+        self._plugins = runtime.plugins(later, self._tasks.start)
         self._tasks.start(self._add_plugins(side, self._plugins), "read the plugins")
         return side
 

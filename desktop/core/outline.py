@@ -23,6 +23,7 @@ from desktop.core.chunks import (
 )
 from desktop.core.conversation import retracted_ids
 from desktop.core.groups import SealedRow
+from desktop.core.turns import outcome_of
 
 LETTERS = 200  # of a line
 _LOOKED_AT = 4_000  # letters in which the first line is looked for
@@ -41,7 +42,7 @@ class Heading:
 
 
 @dataclass(frozen=True, slots=True)
-class Turns:
+class Piece:
     """The headings among the rows from seq `first` to `last`, oldest first.
 
     `ends`: how turns ended, by turn id; `retracted`: ids of rows that were taken back;
@@ -57,6 +58,7 @@ class Turns:
     ends: Mapping[str, str] = field(default_factory=dict[str, str])
     retracted: frozenset[str] = frozenset()
     compacted: int = 0
+    revision: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,12 +98,14 @@ class Gathering:
         self._prompts += prompt
         self._headings.append(heading_of(row))
 
-    def turns(self, *, first: int, last: int, has_older: bool, has_newer: bool) -> Turns:
-        """What was gathered, of rows from `first` to `last`."""
+    def piece(
+        self, *, first: int, last: int, has_older: bool, has_newer: bool, revision: int = 0
+    ) -> Piece:
+        """What was gathered, of rows from `first` to `last`, of a log at this revision."""
         if self.is_full and self._headings:
             has_older = has_older or first < self._headings[-1].seq
             first = self._headings[-1].seq
-        return Turns(
+        return Piece(
             tuple(reversed(self._headings)),
             first,
             last,
@@ -110,12 +114,13 @@ class Gathering:
             ends=self._ends,
             retracted=frozenset(self._retracted),
             compacted=self._compacted,
+            revision=revision,
         )
 
     def _see_system(self, row: LogChunk, data: System) -> None:
         match data.kind:
             case "turn_end":
-                self._ends.setdefault(row.turn_id, str(data.fields.get("outcome", "")))
+                self._ends.setdefault(row.turn_id, outcome_of(row))
             case "retracted":
                 self._retracted |= retracted_ids([row])
             case "compaction":

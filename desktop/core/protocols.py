@@ -8,9 +8,9 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Literal, Protocol
 
-from desktop.core.chunks import Json, NewChunk, Stamp
+from desktop.core.chunks import Json, LogChunk, NewChunk, Stamp
 from desktop.core.conversation import LoadedSession
-from desktop.core.outline import Turns
+from desktop.core.outline import Piece
 from desktop.core.permissions import Answer, PermissionMode, Rule
 from desktop.core.records import (
     EVERYTHING,
@@ -22,7 +22,9 @@ from desktop.core.records import (
     Project,
     Receipt,
     RequestRecord,
+    Requests,
     SearchFilter,
+    SearchHit,
     SearchPage,
     SearchPlace,
     Snapshot,
@@ -111,10 +113,20 @@ class LogReader(Protocol):
     async def blob_path(self, sha256: str) -> Path | None: ...
 
 
+class RequestReader(Protocol):
+    """Reads what was asked of models in a conversation; each answer is of one read transaction."""
+
+    async def requests(self, tab_id: str) -> Requests: ...
+
+    async def revision(self, tab_id: str) -> int: ...
+
+
 class OutlineReader(Protocol):
     """Reads the outline of a conversation in pieces, each from one read transaction."""
 
-    async def turns(
+    async def revision(self, tab_id: str) -> int: ...
+
+    async def piece(
         self,
         tab_id: str,
         *,
@@ -124,7 +136,7 @@ class OutlineReader(Protocol):
         around: int | None = None,
         bookmarks: frozenset[int] = frozenset(),
         text: str = "",
-    ) -> Turns:
+    ) -> Piece:
         """At most `limit` prompts, with the rows of `bookmarks` among them; where as `page`.
 
         With a `text` only those that hold it. A read looks at so many rows at most: a piece may
@@ -148,6 +160,20 @@ class Search(Protocol):
 
         What one page costs is bounded, however few rows the filter takes: a page may be empty and
         still not be the last. Cancelling it stops the search.
+        """
+        ...
+
+    async def newest(self) -> int:
+        """The number of the newest row that can be found; it grows with every row."""
+        ...
+
+    async def among(
+        self, rows: Sequence[tuple[int, LogChunk]], text: str, *, only: SearchFilter = EVERYTHING
+    ) -> tuple[SearchHit, ...]:
+        """Those of these rows (each with its ordinal) that `find` would name, the newest first.
+
+        Nothing is read for it: what their conversation is called and where it is stays empty, and
+        is not asked of `only`.
         """
         ...
 

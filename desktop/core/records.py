@@ -183,11 +183,20 @@ class RequestRecord:
 
 
 @dataclass(frozen=True, slots=True)
+class Requests:
+    """The requests of a conversation, in the order they were started, as of one revision."""
+
+    records: tuple[RequestRecord, ...] = ()
+    revision: int = 0
+
+
+@dataclass(frozen=True, slots=True)
 class Receipt:
     """What one committed write changed in one tab: whole rows, and the revisions around it.
 
     `revised` are rows that it took back, as they stand now; `turns` those that it began or ended.
-    Where it `is_partial`, the interval holds more than is told here: it covers nothing.
+    Where it `is_partial`, the interval holds more than is told here: it covers nothing. `ordinal`
+    is the last chunk's number among the rows of all conversations; 0 where nobody counts them.
     """
 
     tab_id: str
@@ -198,6 +207,7 @@ class Receipt:
     revised: tuple[Message, ...] = ()
     turns: tuple[Turn, ...] = ()
     is_partial: bool = False
+    ordinal: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -343,10 +353,14 @@ class SearchHit:
 
 @dataclass(frozen=True, slots=True)
 class SearchPage:
-    """Hits, the newest first. With a `next` there may be more, even where the page is empty."""
+    """Hits, the newest first. With a `next` there may be more, even where the page is empty.
+
+    `newest` is the ordinal that the log ended with when its first page was read.
+    """
 
     hits: tuple[SearchHit, ...] = ()
     next: SearchPlace | None = None
+    newest: int = 0
 
 
 @dataclass(frozen=True, slots=True)

@@ -93,11 +93,13 @@ class Turns:
 
 @dataclass(frozen=True, slots=True)
 class Sight:
-    """What one look at the whole log finds: revisions, and who else works where, by tab."""
+    """What one look at the whole log finds: revisions, and who else works where, by tab; the
+    `newest` row's number among all."""
 
     catalogue: int
     revisions: Mapping[str, int]
     elsewhere: Mapping[str, Elsewhere]
+    newest: int = 0
 
 
 class RevisionMoved(StoreError):

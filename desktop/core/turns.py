@@ -7,7 +7,7 @@ beside the program itself, decides. Pure.
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
-from desktop.core.chunks import DamagedRow, LogChunk, System
+from desktop.core.chunks import DamagedRow, Json, LogChunk, System
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,17 +25,25 @@ class Turn:
 
     def ended(self, row: LogChunk) -> "Turn":
         """The turn after one more of its `turn_end` rows."""
-        fields = row.data.fields if isinstance(row.data, System) else {}
-        took = fields.get("durationMs")
+        took = _fields(row).get("durationMs")
         return replace(
             self,
             ended_at=row.created_at,
-            outcome=str(fields.get("outcome", "")) or "done",
+            outcome=outcome_of(row) or "done",
             duration_ms=self.duration_ms + (took if isinstance(took, int) else 0),
         )
 
     def reopened(self) -> "Turn":
         return replace(self, ended_at=None, outcome="")
+
+
+def outcome_of(row: LogChunk) -> str:
+    """How a `turn_end` row says that its turn ended; "" where it does not."""
+    return str(_fields(row).get("outcome", ""))
+
+
+def _fields(row: LogChunk) -> Json:
+    return row.data.fields if isinstance(row.data, System) else {}
 
 
 def is_turn_end(row: LogChunk) -> bool:

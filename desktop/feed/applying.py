@@ -22,13 +22,15 @@ class Applied:
     """`revision` is None where only a snapshot can tell what the records stand at.
 
     `held` batches wait for a predecessor or for the read that is on its way, by their base.
-    `is_reading`: nothing may be applied until the next snapshot, or `released`. `behind_since` is
-    when the scope began to know of more than it has, without getting on since.
+    `is_reading`: nothing may be applied until the next snapshot, or `released`. `heard` is what was
+    observed since that read began: only that can be more than it brings, whatever was said before.
+    `behind_since` is when the scope began to know of more than it has, without getting on since.
     """
 
     epoch: str = ""
     revision: int | None = None
     observed: int = 0
+    heard: int = 0
     held: tuple[Batch, ...] = ()
     is_reading: bool = False
     behind_since: float | None = None
@@ -60,7 +62,7 @@ class Applied:
             return replace(lost._with(batch)._bounded(now), why="epoch")
         if self.revision is not None and batch.revision <= self.revision:
             return Step(self)
-        heard = replace(self, observed=max(self.observed, batch.revision))
+        heard = self._heard(batch.revision)
         if len(batch.operations) > MOST_OPERATIONS or batch.size > MOST_BYTES:
             return heard._overflowed(now)
         return heard._with(batch)._drained(now)
@@ -75,16 +77,18 @@ class Applied:
             return Step(self.lost(epoch, revision), why="epoch")
         if since is not None and revision < since:
             return Step(replace(self.lost(epoch, revision), held=()), why="backwards")
-        return Step(replace(self, observed=max(self.observed, revision))._marked(now))
+        return Step(self._heard(revision)._marked(now))
 
     def lost(self, epoch: str, observed: int = 0) -> "Applied":
         """What the records stand at is not known any more; they stay until they are read anew."""
-        return replace(self, epoch=epoch, revision=None, observed=observed, behind_since=None)
+        return replace(
+            self, epoch=epoch, revision=None, observed=observed, heard=observed, behind_since=None
+        )
 
     def snapshot(self, epoch: str, revision: int, now: float) -> "Step":
         """The records were read anew, as of `revision`; what was held goes on from there."""
         held = tuple(one for one in self.held if one.epoch == epoch)
-        observed = max(self.observed, revision) if self.epoch == epoch else revision
+        observed = max(self.heard, revision) if self.epoch == epoch else revision
         read = replace(
             self,
             epoch=epoch,
@@ -98,7 +102,7 @@ class Applied:
 
     def reading(self) -> "Applied":
         """A read begins: what comes meanwhile waits for it."""
-        return replace(self, is_reading=True)
+        return replace(self, is_reading=True, heard=0)
 
     def released(self, now: float) -> "Step":
         """The read brought nothing that moves the revision."""
@@ -110,6 +114,10 @@ class Applied:
         if deadline is None or now < deadline:
             return Step(self)
         return Step(replace(self, behind_since=None), why="gap")
+
+    def _heard(self, revision: int) -> "Applied":
+        newest = max(self.observed, revision)
+        return replace(self, observed=newest, heard=max(self.heard, revision))
 
     def _with(self, batch: Batch) -> "Applied":
         if batch in self.held:

@@ -16,7 +16,8 @@ from desktop.feed.faults import InvalidQuery, UpstreamFailure
 from desktop.feed.hub import CatalogueNews, Hub
 from desktop.feed.loaded import Loaded
 from desktop.feed.source import Snapshot
-from desktop.feed.source_scope import Later, SourceScope, Start
+from desktop.feed.source_scope import SourceScope
+from desktop.feed.timing import Later, Start
 
 PROJECTS, WORKSPACES, TABS = "projects", "workspaces", "tabs"
 EPOCH = "catalogue"
@@ -75,7 +76,23 @@ class FollowedCatalogue:
         self._scope.listen(hear)
         self._scope.when_over(self._hub.on_catalogue(self._hear))
         self._scope.open()
-        return self._scope.close
+        return self.close
+
+    @property
+    def is_loaded(self) -> bool:
+        return self._scope.is_loaded
+
+    @property
+    def is_fresh(self) -> bool:
+        """Whether nothing is known of the catalogue that is not told."""
+        return self._scope.is_fresh
+
+    def show(self, is_seen: bool) -> None:
+        """Out of sight nothing is read; back in sight what was missed is."""
+        self._scope.show(is_seen)
+
+    def close(self) -> None:
+        self._scope.close()
 
     async def view(self) -> CatalogueView:
         """The catalogue now; it is read only where what is known is of another revision."""

@@ -12,7 +12,7 @@ from desktop.core.errors import NacreError
 from desktop.core.sources import SourceReader
 from desktop.feed.faults import FeedError, NotFound, Unauthenticated
 from desktop.feed.source import Access, Query
-from desktop.feed.source_scope import Cancellable, Later, Start
+from desktop.feed.timing import Cancellable, Later, Start
 
 _LOG = logging.getLogger(__name__)
 

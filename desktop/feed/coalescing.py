@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 from desktop.feed.applying import MOST_BYTES, MOST_OPERATIONS
 from desktop.feed.batches import Batch, joined
-from desktop.feed.source_scope import Cancellable, Later
+from desktop.feed.timing import Cancellable, Later
 
 COALESCE_SECONDS = 0.1
 

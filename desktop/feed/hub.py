@@ -6,8 +6,8 @@ all so far (SPEC C25). A listener that fails is logged and never keeps the other
 """
 
 import logging
-from collections.abc import Callable
-from typing import TypeVar
+from collections.abc import Callable, Mapping
+from typing import Protocol, TypeVar
 
 from desktop.core.protocols import Publisher, Unsubscribe
 from desktop.core.records import CatalogueReceipt, Receipt
@@ -22,6 +22,23 @@ CatalogueNews = CatalogueReceipt | int
 """What this process changed in the catalogue, or the revision that a look at it found."""
 
 
+WHOLE_LOG = ""
+"""Instead of a conversation: all rows of all; the revision is the newest one's number."""
+
+
+class Looking(Protocol):
+    """Who follows one conversation, or the whole log, by the looks at what others did."""
+
+    @property
+    def revision(self) -> int | None:
+        """What is known of the conversation."""
+        ...
+
+    def found(self, revision: int, since: int | None) -> None:
+        """A look found the log at this revision; `since` is what was known when it began."""
+        ...
+
+
 class Hub:
     """Implements `Publisher` and hands everything on, in the order it came, at once."""
 
@@ -29,7 +46,7 @@ class Hub:
         self._everywhere: dict[object, Publisher] = {}
         self._by_tab: dict[str, dict[object, Publisher]] = {}
         self._catalogue: dict[object, Callable[[CatalogueNews], None]] = {}
-        self._looking: dict[str, dict[object, Callable[[int], None]]] = {}
+        self._looking: dict[str, dict[object, Looking]] = {}
         self._open: dict[str, OpenBlocks] = {}
         self._status: dict[str, TabStatus] = {}
 
@@ -51,7 +68,7 @@ class Hub:
         self._catalogue[token] = listener
         return lambda: self._drop_catalogue(token)
 
-    def on_revision(self, tab_id: str, listener: Callable[[int], None]) -> Unsubscribe:
+    def on_revision(self, tab_id: str, listener: Looking) -> Unsubscribe:
         """Is told the revision of a conversation's log at each look at what others did."""
         token = object()
         self._looking.setdefault(tab_id, {})[token] = listener
@@ -60,7 +77,15 @@ class Hub:
     @property
     def followed(self) -> tuple[str, ...]:
         """The conversations whose revision somebody wants to be told."""
-        return tuple(self._looking)
+        return tuple(one for one in self._looking if one != WHOLE_LOG)
+
+    def known(self) -> Mapping[object, int | None]:
+        """What all who follow know at this moment: for `revision_found`, once it was looked."""
+        return {
+            token: one.revision
+            for of_tab in self._looking.values()
+            for token, one in of_tab.items()
+        }
 
     def open_blocks(self, tab_id: str) -> OpenBlocks:
         """A copy of the blocks that stream in this tab now, all of their text so far."""
@@ -106,9 +131,13 @@ class Hub:
         for listener in tuple(self._catalogue.values()):
             _tell(lambda listener=listener: listener(news))
 
-    def revision_found(self, tab_id: str, revision: int) -> None:
-        for listener in tuple(self._looking.get(tab_id, {}).values()):
-            _tell(lambda listener=listener: listener(revision))
+    def revision_found(
+        self, tab_id: str, revision: int, known: Mapping[object, int | None] | None = None
+    ) -> None:
+        """`known` as it was before the look."""
+        for token, one in tuple(self._looking.get(tab_id, {}).items()):
+            since = known.get(token) if known else None
+            _tell(lambda one=one, since=since: one.found(revision, since))
 
     def _listeners(self, tab_id: str) -> tuple[Publisher, ...]:
         return (*self._by_tab.get(tab_id, {}).values(), *self._everywhere.values())

@@ -12,8 +12,8 @@ from collections.abc import Callable, Mapping
 from desktop.core.errors import StoreError
 from desktop.core.sources import Lookout
 from desktop.core.status import Elsewhere
-from desktop.feed.hub import Hub
-from desktop.feed.source_scope import Cancellable, Later, Start
+from desktop.feed.hub import WHOLE_LOG, Hub
+from desktop.feed.timing import Cancellable, Later, Start
 
 _LOG = logging.getLogger(__name__)
 
@@ -121,10 +121,12 @@ class Outside:
 
     async def _look(self) -> None:
         self.looks += 1
+        known = self._hub.known()
         sight = await self._lookout.look(self._hub.followed)
         if not self._is_open:
             return
         self._hub.catalogue_changed(sight.catalogue)
         for tab_id, revision in sight.revisions.items():
-            self._hub.revision_found(tab_id, revision)
+            self._hub.revision_found(tab_id, revision, known)
+        self._hub.revision_found(WHOLE_LOG, sight.newest, known)
         self._heard(sight.elsewhere)

@@ -38,6 +38,10 @@ class Repairs:
     def done(self) -> "Repairs":
         return replace(self, is_running=False)
 
+    def overtaken(self) -> "Repairs":
+        """Everything is being read anew by somebody else: nothing more is wanted."""
+        return replace(self, is_running=False, is_wanted=False, has_failed=False)
+
     def failed(self) -> "Repairs":
         """Nothing begins by itself any more: what was wanted meanwhile is part of the failure."""
         return replace(self, is_running=False, is_wanted=False, has_failed=True)

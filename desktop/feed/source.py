@@ -49,7 +49,7 @@ class Snapshot:
 
 
 class Source(Protocol):
-    """What a scope reads. All raise a FeedError."""
+    """What a scope reads. All raise a NacreError, as `line.Keeper` takes it."""
 
     @property
     def paged(self) -> str:

@@ -16,7 +16,8 @@ from desktop.feed.coalescing import Coalescing
 from desktop.feed.hub import Hub
 from desktop.feed.projecting import projected
 from desktop.feed.source import ConversationSource, Door, Query
-from desktop.feed.source_scope import Later, SourceScope, Start
+from desktop.feed.source_scope import SourceScope
+from desktop.feed.timing import Later, Start
 
 
 class Follower(Watched, Protocol):

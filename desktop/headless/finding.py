@@ -13,6 +13,7 @@ from functools import partial
 from pathlib import Path
 from typing import TypeVar
 
+from desktop.core.chunks import LogChunk
 from desktop.core.errors import StoreError
 from desktop.core.records import (
     EVERYTHING,
@@ -74,6 +75,14 @@ class Finder:
             return await self._look(sought, place, await self.files(only))
         finally:
             stop.set()  # of one that was cancelled
+
+    async def newest(self) -> int:
+        return await self._log.search.newest()
+
+    async def among(
+        self, rows: Sequence[tuple[int, LogChunk]], text: str, *, only: SearchFilter = EVERYTHING
+    ) -> tuple[SearchHit, ...]:
+        return await self._log.search.among(rows, text, only=only)
 
     async def within(self, tab_id: str, text: str, *, place: int | None = None) -> FoundRows:
         home = (await self._log.homes.elsewhere()).get(tab_id)

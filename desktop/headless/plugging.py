@@ -23,8 +23,8 @@ from desktop.diagnostics import program_version
 from desktop.feed.cursors import Cursors
 from desktop.feed.hub import Hub
 from desktop.feed.source import Door
-from desktop.feed.source_scope import Later, Start
 from desktop.feed.subscriptions import Subscriptions
+from desktop.feed.timing import Later, Start
 from desktop.paths import DataFolder
 from desktop.plugins.bindings import Bindings
 from desktop.plugins.host import Plugin, Surroundings

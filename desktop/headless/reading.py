@@ -1,14 +1,17 @@
 """Reads pages and outlines wherever a conversation is kept: no view has to know where that is."""
 
 import asyncio
-from collections.abc import Callable
+import logging
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, TypeVar
 
-from desktop.core.errors import StoreError
-from desktop.core.outline import Turns
-from desktop.core.records import Page
+from desktop.core.errors import NacreError, StoreError
+from desktop.core.outline import Piece
+from desktop.core.records import Page, Requests
+from desktop.core.sources import Sight
 from desktop.store import jsonl_outline
 from desktop.store.blobs import Blobs
 from desktop.store.homes import Home
@@ -19,10 +22,12 @@ from desktop.store.outline import Asked
 
 T = TypeVar("T")
 
+_LOG = logging.getLogger(__name__)
+
 
 class Pages:
-    """A LogReader and OutlineReader. `is_unkept` knows the conversations of this process that are
-    kept nowhere."""
+    """A LogReader, RequestReader, OutlineReader and Lookout. `is_unkept` knows the conversations of
+    this process that are kept nowhere."""
 
     def __init__(self, log: Log, *, is_unkept: Callable[[str], bool]) -> None:
         self._log = log
@@ -50,7 +55,7 @@ class Pages:
             lambda: file.page(limit=limit, before=before, after=after, around=around)
         )
 
-    async def turns(
+    async def piece(
         self,
         tab_id: str,
         *,
@@ -60,12 +65,12 @@ class Pages:
         around: int | None = None,
         bookmarks: frozenset[int] = frozenset(),
         text: str = "",
-    ) -> Turns:
+    ) -> Piece:
         if self._is_unkept(tab_id):
-            return Turns()
+            return Piece()
         file = await self._file(tab_id)
         if file is None:
-            return await self._log.outline.turns(
+            return await self._log.outline.piece(
                 tab_id,
                 limit=limit,
                 before=before,
@@ -75,7 +80,15 @@ class Pages:
                 text=text,
             )
         asked = Asked(limit, before, after, around, bookmarks, text)
-        return await self._run(lambda: jsonl_outline.read_turns(file.page, asked))
+        return await self._run(lambda: jsonl_outline.read_piece(file.page, asked))
+
+    async def requests(self, tab_id: str) -> Requests:
+        if self._is_unkept(tab_id):
+            return Requests()
+        file = await self._file(tab_id)
+        if file is None:
+            return await self._log.reader.requests(tab_id)
+        return await self._run(file.requests)
 
     async def revision(self, tab_id: str) -> int:
         if self._is_unkept(tab_id):
@@ -84,6 +97,27 @@ class Pages:
         if file is None:
             return await self._log.reader.revision(tab_id)
         return await self._run(file.revision)
+
+    async def look(self, tab_ids: Sequence[str]) -> Sight:
+        """As `Lookout`: the database's own look, and the files of those that are kept as one."""
+        sight = await self._log.lookout.look(tab_ids)
+        if not tab_ids:
+            return sight
+        found = dict(sight.revisions)
+        elsewhere = await self._log.homes.elsewhere()
+        for one in tab_ids:
+            if one in elsewhere or self._is_unkept(one):
+                found.pop(one, None)  # what the database counts is not of its rows
+            if one in elsewhere:
+                try:
+                    found[one] = await self.revision(one)
+                except NacreError as error:
+                    _LOG.info("a file was not looked at: %s", error.detail or error)
+        return replace(sight, revisions=found)
+
+    async def moved(self) -> int:
+        """As `Lookout`. Writes into files do not count: those are found by the next look."""
+        return await self._log.lookout.moved()
 
     async def blob_path(self, sha256: str) -> Path | None:
         found = await self._log.reader.blob_path(sha256)

@@ -12,7 +12,7 @@ import os
 import random
 import shutil
 import time
-from collections.abc import Callable, Coroutine, Mapping
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime
@@ -24,19 +24,19 @@ from typing import TYPE_CHECKING, Any, cast
 from desktop import paths, settings
 from desktop.agent import facts
 from desktop.agent.approvals import Approvals
-from desktop.agent.spending import Tariff, listed
+from desktop.agent.spending import Tariff, line_of
 from desktop.agent.subagents import Subagents
 from desktop.agent.supervisor import Supervisor
 from desktop.agent.surroundings import Chosen, Place, Surroundings
 from desktop.agent.warming import Warming
 from desktop.core.access import Access
 from desktop.core.backups import BackupNotes
-from desktop.core.caching import CachePrices, RequestUsage, Ttl
+from desktop.core.caching import CachePrices, Ttl
 from desktop.core.confinement import Confinement
 from desktop.core.errors import StoreError
 from desktop.core.loading import at_rest
 from desktop.core.protocols import Catalogue, Commands, LogReader, OutlineReader, Search
-from desktop.core.records import RequestRecord, Snapshot, Storage, Tab, Workspace, family
+from desktop.core.records import RequestRecord, Snapshot, Storage, Tab, Workspace
 from desktop.core.tool_servers import ToolServerList
 from desktop.core.tools import Scene, Tool
 from desktop.credentials.key_file import KeyFile
@@ -45,7 +45,8 @@ from desktop.credentials.store import SecretStore
 from desktop.diagnostics import Redaction, program_version
 from desktop.feed.hub import Hub
 from desktop.feed.outside import Outside
-from desktop.feed.source_scope import Cancellable
+from desktop.feed.timing import Later, Start
+from desktop.feed.usage import FollowedUsage
 from desktop.headless.access import LiveAccess
 from desktop.headless.moving_keys import move_keys
 from desktop.headless.opening import new_id, now_ms, open_log
@@ -83,7 +84,6 @@ from desktop.wire.transport import Transport
 from desktop.wire.usage import usage_of
 
 if TYPE_CHECKING:
-    from desktop.feed.source_scope import Later as PluginLater
     from desktop.headless.plugging import Plugins
 
 _logger = logging.getLogger(__name__)
@@ -98,9 +98,6 @@ SPOOL_SECONDS = 86_400.0
 MEGABYTE = 1024 * 1024
 TOUR_TITLE = "Tour (a recording)"
 TOUR_QUESTION = "Show me around."
-
-Start = Callable[[Coroutine[Any, Any, None], str], object]
-Later = Callable[[float, Callable[[], None]], Cancellable]
 
 
 @dataclass(slots=True)
@@ -240,23 +237,22 @@ class Runtime:
         """What every conversation takes on disk."""
         return await self._log.storage()
 
-    async def usage(self, tab_id: str) -> tuple[RequestUsage, ...]:
-        """The requests of one conversation, the oldest first; a fork's are its own."""
-        store = await self._stores.store_for(tab_id)
-        return listed(await store.requests(), tariff=self._tariff)
+    def usage(self, tab_id: str, later: Later, start: Start) -> FollowedUsage:
+        """What a conversation and its subagents use, to be followed; a fork's is its own."""
+        return FollowedUsage(
+            tab_id,
+            self._stores.reader,
+            self.catalogue,
+            self.hub,
+            line=partial(line_of, tariff=self._tariff),
+            start=start,
+            later=later,
+        )
 
     def cache_prices(self, model: str) -> CachePrices | None:
         """What a model's cache costs now; None where a price is unknown."""
         info = self._access.model_info(model)
         return cache_prices(self._tariff, model, info.name if info else model, at=now_ms())
-
-    async def usage_below(self, tab_id: str) -> tuple[RequestUsage, ...]:
-        """The requests of all subagents that work or worked below a conversation."""
-        _, *below = family((await self.catalogue.view()).tabs, tab_id)
-        found: list[RequestUsage] = []
-        for one in below:
-            found += await self.usage(one)
-        return tuple(found)
 
     async def free_space(self, tell: Callable[[str, int], None]) -> int:
         """Gives back what holds nothing; the bytes. `tell` hears words and the bytes so far."""
@@ -304,7 +300,7 @@ class Runtime:
     def tool_server_list(self) -> ToolServerList:
         return ServerList(self.folder.tool_servers, self.folder.logs, self._tool_servers)
 
-    def plugins(self, later: "PluginLater", start: Start) -> "Plugins":
+    def plugins(self, later: Later, start: Start) -> "Plugins":
         """The plugins on this log; none of them runs before it is shown. `close` them first."""
         from desktop.headless.plugging import Plugins
 
@@ -341,7 +337,7 @@ class Runtime:
         self.hub.subscribe(Restful(self._warming.changed))
         start(self._warming.keep(), "keep conversations in the cache")
         self._outside = Outside(
-            self._log.lookout,
+            self._stores.reader,
             self.hub,
             heard=self._supervisor.found_elsewhere,
             start=start,

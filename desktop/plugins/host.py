@@ -15,7 +15,7 @@ from typing import Any
 from desktop.core.panels import PanelRow, PanelState
 from desktop.feed.cursors import Reader
 from desktop.feed.faults import Unauthenticated
-from desktop.feed.source_scope import Cancellable, Later, Start
+from desktop.feed.timing import Cancellable, Later, Start
 from desktop.plugins.limits import (
     ANSWER_SECONDS,
     LINE_BYTES,

@@ -6,7 +6,7 @@ piece of the database's. Blocking; for the thread that reads the file.
 
 from collections.abc import Callable
 
-from desktop.core.outline import Gathering, Turns, is_prompt
+from desktop.core.outline import Gathering, Piece, is_prompt
 from desktop.core.records import Page
 from desktop.store.outline import Asked
 
@@ -16,9 +16,10 @@ _PAGE = 200
 PageOf = Callable[..., Page]
 
 
-def read_turns(page: PageOf, asked: Asked) -> Turns:
-    """One piece, as `OutlineReader.turns`; `page` gives the file's rows."""
-    highest = page(limit=1).total
+def read_piece(page: PageOf, asked: Asked) -> Piece:
+    """One piece, as `OutlineReader.piece`; `page` gives the file's rows."""
+    newest = page(limit=1)
+    highest = newest.total
     last = _last(page, asked, highest)
     gathering = Gathering(asked.sought)
     stop = max(last - SLICE + 1, 1) if asked.after is None else asked.after + 1
@@ -32,7 +33,13 @@ def read_turns(page: PageOf, asked: Asked) -> Turns:
         first, has_older = piece.rows[0].seq if piece.rows else stop, piece.has_older
     first = max(first, stop)
     older = page(limit=1, before=first).rows
-    return gathering.turns(first=first, last=last, has_older=bool(older), has_newer=last < highest)
+    return gathering.piece(
+        first=first,
+        last=last,
+        has_older=bool(older),
+        has_newer=last < highest,
+        revision=newest.revision,
+    )
 
 
 def _last(page: PageOf, asked: Asked, highest: int) -> int:

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from desktop.core.chunks import DamagedRow, LogChunk
-from desktop.core.records import Page
+from desktop.core.records import Page, Requests
 from desktop.store import failures
 from desktop.store.jsonl_file import Reading, SessionFile
 from desktop.store.jsonl_lines import RowHead, read_line
@@ -88,6 +88,12 @@ class FSJSONLPages:
             has_newer=piece.stop < len(places.seqs),
             revision=self._reading.contents.revision,
         )
+
+    def requests(self) -> Requests:
+        with failures.told(self._path):
+            self._look()
+        contents = self._reading.contents
+        return Requests(tuple(contents.requests.values()), contents.revision)
 
     def revision(self) -> int:
         with failures.told(self._path):

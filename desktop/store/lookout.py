@@ -11,6 +11,7 @@ from desktop.core.sources import Sight
 from desktop.store.catalogue import read_catalogue_revision
 from desktop.store.lanes import Lanes
 from desktop.store.leases import Leases
+from desktop.store.reads import newest_ordinal
 from desktop.store.sources import read_revisions
 
 
@@ -32,6 +33,7 @@ class LogLookout:
                 catalogue=read_catalogue_revision(connection),
                 revisions=read_revisions(connection, tab_ids=names),
                 elsewhere=self._leases.elsewhere(connection),
+                newest=newest_ordinal(connection),
             )
 
         return await self._lanes.read(job)

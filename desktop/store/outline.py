@@ -11,7 +11,7 @@ from functools import partial
 
 from sqlalchemy import Connection
 
-from desktop.core.outline import Gathering, Sought, Turns
+from desktop.core.outline import Gathering, Piece, Sought
 from desktop.store import codec
 from desktop.store.connection import driver
 from desktop.store.lanes import Lanes
@@ -33,7 +33,7 @@ _PROMPTS_FROM = (
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """What a reader asks for, as `OutlineReader.turns`."""
+    """What a reader asks for, as `OutlineReader.piece`."""
 
     limit: int
     before: int | None = None
@@ -74,7 +74,10 @@ class SqlOutline:
     def __init__(self, lanes: Lanes) -> None:
         self._lanes = lanes
 
-    async def turns(
+    async def revision(self, tab_id: str) -> int:
+        return await self._lanes.read(lambda connection: read_head(connection, tab_id).revision)
+
+    async def piece(
         self,
         tab_id: str,
         *,
@@ -84,15 +87,15 @@ class SqlOutline:
         around: int | None = None,
         bookmarks: frozenset[int] = frozenset(),
         text: str = "",
-    ) -> Turns:
+    ) -> Piece:
         asked = Asked(limit, before, after, around, bookmarks, text)
         # Looking for a text takes longer: no page waits behind it.
         lane = self._lanes.search if asked.wanted is not None else self._lanes.read
-        return await lane(partial(read_turns, tab_id=tab_id, asked=asked))
+        return await lane(partial(read_piece, tab_id=tab_id, asked=asked))
 
 
-def read_turns(connection: Connection, tab_id: str, asked: Asked) -> Turns:
-    """One piece, as `OutlineReader.turns`. Raises UnknownConversation."""
+def read_piece(connection: Connection, tab_id: str, asked: Asked) -> Piece:
+    """One piece, as `OutlineReader.piece`. Raises UnknownConversation."""
     head = read_head(connection, tab_id)
     line, lowest, highest = head.line, head.first, head.last
     last = _last(connection, line, asked, highest)
@@ -109,8 +112,12 @@ def read_turns(connection: Connection, tab_id: str, asked: Asked) -> Turns:
             gathering.see(codec.chunk_of(tab_id, row))
             if gathering.is_full:
                 break
-    return gathering.turns(
-        first=first, last=last, has_older=0 < lowest < first, has_newer=last < highest
+    return gathering.piece(
+        first=first,
+        last=last,
+        has_older=0 < lowest < first,
+        has_newer=last < highest,
+        revision=head.revision,
     )
 
 

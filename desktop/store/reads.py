@@ -8,6 +8,7 @@ import json
 import logging
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +17,7 @@ from sqlalchemy import Connection
 from desktop.core.chunks import DamagedRow, LogChunk, Stamp
 from desktop.core.conversation import LoadedSession, split_dangling
 from desktop.core.errors import UnknownConversation
-from desktop.core.records import Page, RequestRecord
+from desktop.core.records import Page, RequestRecord, Requests
 from desktop.store import codec
 from desktop.store.blobs import Blobs
 from desktop.store.connection import driver
@@ -24,6 +25,7 @@ from desktop.store.lanes import Lanes
 
 logger = logging.getLogger(__name__)
 
+NO_END = 2**62
 # A damaged text would fail the whole read where SQLite's driver decodes it, so it comes as bytes.
 ROW_COLUMNS = (
     "id, seq, turn_id, step, role, type, CAST(data_json AS BLOB), created_at, provider, model"
@@ -33,30 +35,40 @@ _NEWER = (
     f"SELECT {ROW_COLUMNS} FROM chunks WHERE tab_id = ? AND seq > ? AND seq <= ?"
     " ORDER BY seq LIMIT ?"
 )
-_LOWEST = "SELECT min(seq) FROM chunks WHERE tab_id = ? AND seq <= ?"
-_HIGHEST = "SELECT max(seq) FROM chunks WHERE tab_id = ? AND seq <= ?"
 _REVISION = "SELECT revision FROM conversation_session_revisions WHERE session_id = ?"
-NO_END = 2**62
-
-
-# From a tab up to its root; a ring in a damaged file ends where it closes.
+# From a tab up to its root, each with the place that it goes on from its parent at and the last one
+# that is read of it; a ring in a damaged file ends where it closes.
 _UPWARD = (
-    "WITH RECURSIVE line(id, forked_from, at) AS ("
-    "SELECT id, forked_from, coalesce(forked_at_seq, 0) FROM tabs"
+    "WITH RECURSIVE line(tab, parent, at_seq, end_seq) AS ("
+    f"SELECT id, forked_from, coalesce(forked_at_seq, 0), {NO_END} FROM tabs"
     " WHERE id = ?1 AND purged_at IS NULL"
-    " UNION SELECT t.id, t.forked_from, coalesce(t.forked_at_seq, 0)"
-    " FROM line JOIN tabs t ON t.id = line.forked_from)"
+    " UNION SELECT t.id, t.forked_from, coalesce(t.forked_at_seq, 0), min(end_seq, at_seq)"
+    " FROM line JOIN tabs t ON t.id = line.parent)"
 )
-_LINE = f"{_UPWARD} SELECT id, forked_from, at FROM line"
-# And where the log begins and ends, if the root and the tab have rows of their own, as they mostly
-# do; its revision.
+_WITHIN = "FROM chunks WHERE tab_id = line.tab AND seq <= line.end_seq"
+_BOUNDS = (
+    "bounds(first_seq, last_seq, revision) AS MATERIALIZED ("
+    f"SELECT coalesce(min((SELECT min(seq) {_WITHIN})), 0),"
+    f" coalesce(max((SELECT max(seq) {_WITHIN})), 0), coalesce("
+    "(SELECT revision FROM conversation_session_revisions WHERE session_id = ?1), 0) FROM line)"
+)
+_LINE = f"{_UPWARD} SELECT tab, parent, at_seq FROM line"
 _HEAD = (
-    f"{_UPWARD} SELECT id, forked_from, at, CASE WHEN forked_from IS NULL THEN"
-    " (SELECT min(seq) FROM chunks WHERE tab_id = line.id) END, CASE WHEN id = ?1 THEN"
-    " (SELECT max(seq) FROM chunks WHERE tab_id = line.id) END, CASE WHEN id = ?1 THEN"
-    " (SELECT revision FROM conversation_session_revisions WHERE session_id = line.id) END"
-    " FROM line"
+    f"{_UPWARD}, {_BOUNDS}"
+    " SELECT tab, parent, at_seq, first_seq, last_seq, revision FROM line, bounds"
 )
+# Seqs have no holes, so the places of a page are known before its rows are: of ?2 rows, ?3 to ?5 as
+# `before`, `after`, `around`. Each row brings along what a page says beside its rows.
+_PAGE = (
+    f"{_UPWARD}, {_BOUNDS}, span(low) AS MATERIALIZED (SELECT CASE"
+    " WHEN ?5 IS NOT NULL THEN max(min(?5 - ?2 / 2, last_seq - ?2 + 1), first_seq)"
+    " WHEN ?4 IS NOT NULL THEN ?4 + 1"
+    " ELSE min(coalesce(?3 - 1, last_seq), last_seq) - ?2 + 1 END FROM bounds)"
+    f" SELECT parent, first_seq, last_seq, revision, low, {ROW_COLUMNS}"
+    " FROM bounds CROSS JOIN span CROSS JOIN line LEFT JOIN chunks"
+    " ON tab_id = tab AND seq BETWEEN max(low, at_seq + 1) AND min(low + ?2 - 1, end_seq)"
+)
+_BESIDE = 5
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +91,7 @@ class Head:
 
 
 class LogPages:
-    """The LogReader of a database."""
+    """The LogReader and RequestReader of a database."""
 
     def __init__(self, lanes: Lanes, blobs: Blobs) -> None:
         self._lanes = lanes
@@ -100,6 +112,9 @@ class LogPages:
             )
         )
 
+    async def requests(self, tab_id: str) -> Requests:
+        return await self._lanes.read(partial(read_own_requests, tab_id=tab_id))
+
     async def revision(self, tab_id: str) -> int:
         return await self._lanes.read(lambda connection: read_head(connection, tab_id).revision)
 
@@ -116,17 +131,9 @@ def lineage(connection: Connection, tab_id: str) -> tuple[Stretch, ...]:
 
 
 def read_head(connection: Connection, tab_id: str) -> Head:
-    """In one statement, mostly; raises UnknownConversation."""
+    """Raises UnknownConversation."""
     rows = driver(connection).execute(_HEAD, (tab_id,)).fetchall()
-    line = _stretches(tab_id, rows)
-    lowest, highest, revision = rows[-1][3], rows[0][4], rows[0][5] or 0
-    first = lowest if _is_in(line[0], lowest) else _first_of(connection, line[1:], _LOWEST)
-    last = highest or _first_of(connection, line[-2::-1], _HIGHEST)
-    return Head(line, first, last if first else 0, revision)
-
-
-def _is_in(stretch: Stretch, seq: int | None) -> bool:
-    return seq is not None and seq <= stretch.end
+    return Head(_stretches(tab_id, rows), *rows[0][3:])
 
 
 def _stretches(tab_id: str, rows: Sequence[Sequence[Any]]) -> tuple[Stretch, ...]:
@@ -147,6 +154,12 @@ def read_revision(connection: Connection, tab_id: str) -> int:
     return found[0] if found else 0
 
 
+def newest_ordinal(connection: Connection) -> int:
+    """Of the newest row of all conversations; 0 for an empty log."""
+    (found,) = driver(connection).execute("SELECT max(ordinal) FROM chunks").fetchone()
+    return found or 0
+
+
 def read_page(
     connection: Connection,
     tab_id: str,
@@ -156,14 +169,21 @@ def read_page(
     after: int | None = None,
     around: int | None = None,
 ) -> Page:
-    """At most `limit` rows; unreadable ones come as DamagedRow. Attached texts stay in blobs."""
-    head = read_head(connection, tab_id)
-    if around is not None:
-        after = _before_half(head, around, limit)
-    if after is not None:
-        rows = _newer(connection, head.line, after, limit)
-    else:
-        rows = _older(connection, head.line, NO_END if before is None else before, limit)
+    """At most `limit` rows; unreadable ones come as DamagedRow. Attached texts stay in blobs.
+
+    In one statement, unless a damaged log has holes.
+    """
+    limit = max(limit, 0)
+    found = driver(connection).execute(_PAGE, (tab_id, limit, before, after, around)).fetchall()
+    if not any(parent is None for parent, *_ in found):
+        lineage(connection, tab_id)  # says what is missing
+    _, first, last, revision, low = found[0][:_BESIDE]
+    rows = [row[_BESIDE:] for row in found if row[_BESIDE] is not None]
+    rows.sort(key=_seq)
+    if len(rows) < min(low + limit - 1, last) - max(low, first) + 1:
+        is_back = after is None and around is None
+        read, place = (_older, low + limit) if is_back else (_newer, low - 1)
+        rows = read(connection, lineage(connection, tab_id), place, limit)
     if rows:
         lower, upper = rows[0][1], rows[-1][1]
     else:
@@ -171,11 +191,15 @@ def read_page(
         upper = lower - 1
     return Page(
         rows=tuple(codec.chunk_of(tab_id, row) for row in rows),
-        total=head.last,
-        has_older=0 < head.first < lower,
-        has_newer=head.last > upper,
-        revision=head.revision,
+        total=last,
+        has_older=0 < first < lower,
+        has_newer=last > upper,
+        revision=revision,
     )
+
+
+def _seq(row: Sequence[Any]) -> int:
+    return row[1]
 
 
 def read_session(connection: Connection, tab_id: str, blobs: Blobs) -> LoadedSession:
@@ -214,6 +238,12 @@ def read_requests(connection: Connection, tab_id: str) -> tuple[RequestRecord, .
         (tab_id,),
     ).all()
     return tuple(_request_of(tab_id, row) for row in rows)
+
+
+def read_own_requests(connection: Connection, *, tab_id: str) -> Requests:
+    """With the revision that they are of. Raises UnknownConversation."""
+    lineage(connection, tab_id)
+    return Requests(read_requests(connection, tab_id), read_revision(connection, tab_id))
 
 
 def _request_of(tab_id: str, row: Any) -> RequestRecord:
@@ -272,17 +302,3 @@ def _newer(
                 _NEWER, (stretch.tab_id, after, stretch.end, limit - len(found))
             )
     return found
-
-
-def _before_half(head: Head, around: int, limit: int) -> int:
-    """The seq after which `limit` rows have a place in their middle, or reach to the log's end."""
-    return max(min(around - limit // 2, head.last - limit + 1), head.first) - 1
-
-
-def _first_of(connection: Connection, line: Sequence[Stretch], sql: str) -> int:
-    """The answer of the first stretch that has rows; 0 where none has."""
-    for stretch in line:
-        (found,) = driver(connection).execute(sql, (stretch.tab_id, stretch.end)).fetchone()
-        if found is not None:
-            return found
-    return 0

@@ -38,6 +38,7 @@ class Receipts:
             revised=sources.read_by_id(connection, self._tab_id, sorted(gone)) if gone else (),
             turns=self._turns(connection, base, chunks),
             is_partial=revision - base != len(chunks),
+            ordinal=reads.newest_ordinal(connection),
         )
 
     def of_request(self, connection: Connection, base: int, record: RequestRecord) -> Receipt:

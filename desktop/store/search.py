@@ -11,12 +11,13 @@ import re
 import sqlite3
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
 from sqlalchemy import Connection
 
+from desktop.core.chunks import LogChunk
 from desktop.core.records import (
     EVERYTHING,
     FoundRows,
@@ -24,9 +25,12 @@ from desktop.core.records import (
     SearchHit,
     SearchPage,
     SearchPlace,
+    tool_of,
 )
+from desktop.store.codec import search_text
 from desktop.store.connection import driver
 from desktop.store.lanes import Lanes
+from desktop.store.reads import newest_ordinal
 from desktop.store.search_conditions import FIELDS, Conditions
 from desktop.store.searching_within import Wanted, look
 
@@ -126,9 +130,20 @@ class SqlSearch:
         query = parse(text)
         if not query.words or limit < 1:
             return SearchPage()
+        read = partial(read_hits, query=query, limit=limit, place=place, only=Conditions.of(only))
+        if place is not None:
+            return await self._lanes.search(read)
         return await self._lanes.search(
-            partial(read_hits, query=query, limit=limit, place=place, only=Conditions.of(only))
+            lambda connection: replace(read(connection), newest=newest_ordinal(connection))
         )
+
+    async def newest(self) -> int:
+        return await self._lanes.read(newest_ordinal)
+
+    async def among(
+        self, rows: Sequence[tuple[int, LogChunk]], text: str, *, only: SearchFilter = EVERYTHING
+    ) -> tuple[SearchHit, ...]:
+        return await self._lanes.search(lambda _: hits_among(rows, parse(text), only))
 
     async def within(self, tab_id: str, text: str, *, place: int | None = None) -> FoundRows:
         wanted = Wanted.of(text)
@@ -161,6 +176,42 @@ def parse(text: str) -> Query:
         quoted[-1] += "*"
     # Side by side: the index then ignores a word of which it keeps nothing.
     return Query(words, " ".join(quoted))
+
+
+def hits_among(
+    rows: Sequence[tuple[int, LogChunk]], query: Query, only: SearchFilter
+) -> tuple[SearchHit, ...]:
+    """As `Search.among`. Words that the index can't find are looked for letter by letter."""
+    taken = {
+        ordinal: (row, text)
+        for ordinal, row in rows
+        if only.takes(row) and (text := search_text(row.data)) is not None
+    }
+    texts = {ordinal: text for ordinal, (_, text) in taken.items()}
+    if not texts or not query.words:
+        return ()
+    found = (
+        matching(query.match, texts, len(texts))
+        if query.match
+        else holding(query.words, texts, len(texts))
+    )
+    return tuple(_hit_of(taken[one.key][0], one) for one in found)
+
+
+def _hit_of(row: LogChunk, found: Found) -> SearchHit:
+    return SearchHit(
+        ordinal=found.key,
+        tab_id=row.tab_id,
+        title="",
+        directory="",
+        seq=row.seq,
+        role=row.role,
+        type=row.type,
+        created_at=row.created_at,
+        snippet=found.snippet,
+        marks=found.marks,
+        tool=tool_of(row),
+    )
 
 
 def read_hits(

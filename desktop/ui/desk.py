@@ -16,6 +16,7 @@ from desktop.core.errors import InBin
 from desktop.core.protocols import Unsubscribe
 from desktop.core.records import CatalogueView, SearchHit, Tab, ViewState
 from desktop.feed.catalogue import FollowedCatalogue
+from desktop.feed.timing import Cancellable
 from desktop.ui import asking, attaching, compacting
 from desktop.ui.announcer import Announcer
 from desktop.ui.completion import plugging
@@ -66,7 +67,7 @@ class Desk(QObject):
             doors.catalogue,
             doors.hub,
             start=tasks.start,
-            later=lambda seconds, call: asyncio.get_running_loop().call_later(seconds, call),
+            later=_later,
         )
         self.putting_away = PuttingAway(doors, area=area, tasks=tasks, theme=theme, window=window)
         self.putting_away.look_wanted.connect(self.open_tab)
@@ -82,7 +83,9 @@ class Desk(QObject):
             area.action_wanted
         )
         self.new_draft = NewDraft(area.new_page.composer, catalogue=doors.catalogue, tasks=tasks)
-        self.searching = Searching(doors.search, area=area, tasks=tasks, theme=theme)
+        self.searching = Searching(
+            doors.search, hub=doors.hub, area=area, tasks=tasks, later=_later, theme=theme
+        )
         self.searching.open_wanted.connect(self.open_hit)
         self.loaded.connect(self.searching.show)
         self._held = 0
@@ -366,3 +369,7 @@ class Desk(QObject):
         if wanted is None:
             wanted = await asking.choose_files(self._window, self.tr("Attach files"))
         await attaching.attach(composer, wanted, self.doors.reading)
+
+
+def _later(seconds: float, call: Callable[[], None]) -> Cancellable:
+    return asyncio.get_running_loop().call_later(seconds, call)

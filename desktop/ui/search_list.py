@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Sequence, Set
+from dataclasses import replace
 from pathlib import PurePath
 from typing import Any
 
@@ -19,7 +20,7 @@ from PySide6.QtCore import (
 from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import QAbstractItemView, QListView, QWidget
 
-from desktop.core.records import SearchHit
+from desktop.core.records import SearchHit, Tab
 from desktop.ui.lines import calm
 from desktop.ui.search_rows import HeadRow, HitRow, SearchRow, rows_of
 from desktop.ui.visible import visible
@@ -80,6 +81,54 @@ class SearchModel(QAbstractListModel):
             self.hits += len(hits)
             self.endInsertRows()
 
+    def put_first(self, hits: Sequence[SearchHit]) -> None:
+        """Newer ones, the newest first: above what is there, or below the head that is first."""
+        for hit in reversed(hits):
+            top = self._rows[0] if self._rows else None
+            rows = list(rows_of([hit], None))
+            is_below = isinstance(top, HeadRow) and top.tab_id == hit.tab_id
+            at, rows = (1, rows[1:]) if is_below else (0, rows)
+            self.beginInsertRows(QModelIndex(), at, at + len(rows) - 1)
+            self._rows[at:at] = rows
+            self.hits += 1
+            self.endInsertRows()
+
+    def follow(self, tabs: Sequence[Tab], *, gone: Set[str]) -> bool:
+        """What conversations are called and where they were put now; hits in those that are `gone`
+        go, too. Whether any did."""
+        by_id = {one.id: one for one in tabs}
+        before = self.hits
+        for at in range(len(self._rows) - 1, -1, -1):
+            tab_id = _tab_of(self._rows[at])
+            if tab_id in gone:
+                self._remove(at)
+                self._join_heads(at)
+            elif tab_id in by_id:
+                self._rename(at, by_id[tab_id])
+        return self.hits != before
+
+    def _remove(self, at: int) -> None:
+        self.beginRemoveRows(QModelIndex(), at, at)
+        self.hits -= isinstance(self._rows[at], HitRow)
+        del self._rows[at]
+        self.endRemoveRows()
+
+    def _join_heads(self, at: int) -> None:
+        """Hits of one conversation that follow each other now stand under one head."""
+        above, row = self._rows[at - 1 : at], self._rows[at : at + 1]
+        if above and row and isinstance(row[0], HeadRow) and _tab_of(above[0]) == _tab_of(row[0]):
+            self._remove(at)
+
+    def _rename(self, at: int, tab: Tab) -> None:
+        row = self._rows[at]
+        if isinstance(row, HeadRow):
+            new: SearchRow = replace(row, title=tab.title, shelf=tab.shelf)
+        else:
+            new = replace(row, hit=replace(row.hit, title=tab.title, shelf=tab.shelf))
+        if new != row:
+            self._rows[at] = new
+            self.dataChanged.emit(self.index(at), self.index(at))
+
     def offer_more(self, has_more: bool) -> None:
         """Whether there may be hits that were not read."""
         self._has_more = has_more
@@ -132,6 +181,10 @@ class SearchModel(QAbstractListModel):
         return f"{self.source(row)}, {where}: {row.text}"
 
 
+def _tab_of(row: SearchRow) -> str:
+    return row.tab_id if isinstance(row, HeadRow) else row.hit.tab_id
+
+
 class SearchList(QListView):
     """Enter or a click opens a hit; ↑ on the first one `left`s the list."""
 
@@ -147,6 +200,9 @@ class SearchList(QListView):
         self.setModel(model)
         self._model = model
         self.clicked.connect(self._choose)
+        self._kept: tuple[QPersistentModelIndex, int] | None = None
+        model.rowsAboutToBeInserted.connect(self._keep)
+        model.rowsInserted.connect(self._put_back)
 
     def enter(self) -> None:
         """The keyboard comes to the hit where it was, else to the first."""
@@ -162,6 +218,19 @@ class SearchList(QListView):
             self.left.emit()
         else:
             super().keyPressEvent(event)
+
+    def _keep(self, _parent: QModelIndex, first: int) -> None:
+        """What is looked at stays where it is when rows come above it; at the top they are seen."""
+        top = self.indexAt(self.viewport().rect().topLeft())
+        is_above = top.isValid() and first <= top.row() and self.verticalScrollBar().value() > 0
+        self._kept = (QPersistentModelIndex(top), self.visualRect(top).top()) if is_above else None
+
+    def _put_back(self) -> None:
+        if self._kept is not None:
+            top, before = self._kept
+            self.executeDelayedItemsLayout()
+            bar = self.verticalScrollBar()
+            bar.setValue(bar.value() + self.visualRect(top).top() - before)
 
     def _choose(self, index: QModelIndex) -> None:
         row = index.data(SEARCH_ROLE) if index.isValid() else None

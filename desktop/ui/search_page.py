@@ -8,7 +8,14 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtGui import QAccessible, QAccessibleAnnouncementEvent, QFocusEvent, QKeyEvent
+from PySide6.QtGui import (
+    QAccessible,
+    QAccessibleAnnouncementEvent,
+    QFocusEvent,
+    QHideEvent,
+    QKeyEvent,
+    QShowEvent,
+)
 from PySide6.QtWidgets import QHBoxLayout, QLineEdit, QVBoxLayout, QWidget
 
 from desktop.ui.controls import act_button, make_clearable, text_label
@@ -20,12 +27,13 @@ from desktop.ui.theme import Theme
 
 class EverythingPage(QWidget):
     """`typed` with each letter and each other choice, `open_wanted(SearchHit)`, `stop_wanted` while
-    it looks, `closed` to leave the page."""
+    it looks, `closed` to leave the page, `seen(bool)` when it comes into sight and goes."""
 
     typed = Signal()
     open_wanted = Signal(object)
     stop_wanted = Signal()
     closed = Signal()
+    seen = Signal(bool)
 
     def __init__(self, theme: Callable[[], Theme], parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -66,6 +74,14 @@ class EverythingPage(QWidget):
     def focusInEvent(self, event: QFocusEvent) -> None:
         """The field has the keyboard. With a proxy Tab would never lead out of the page."""
         self.field.setFocus(event.reason())
+
+    def showEvent(self, event: QShowEvent) -> None:
+        super().showEvent(event)
+        self.seen.emit(True)
+
+    def hideEvent(self, event: QHideEvent) -> None:
+        super().hideEvent(event)
+        self.seen.emit(False)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         """↓ goes to the hits, as Enter in the field does; Esc goes back there, then closes."""

@@ -2,11 +2,12 @@
 
 Another letter or another choice makes a look on its way void and stops it. A page that finds little
 goes on by itself until it has enough to show, and says how far it is; the rest comes as one
-scrolls.
+scrolls. What is laid down after it was looked joins at the top, told by the feed.
 """
 
 import asyncio
 from collections.abc import Callable
+from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
@@ -14,7 +15,10 @@ from PySide6.QtCore import QObject, QTimer, Signal
 
 from desktop.core.errors import NacreError
 from desktop.core.protocols import Search
-from desktop.core.records import CatalogueView, SearchPlace
+from desktop.core.records import EVERYTHING, CatalogueView, SearchHit, SearchPlace
+from desktop.feed.hub import Hub
+from desktop.feed.searching import FollowedSearch
+from desktop.feed.timing import Later
 from desktop.ui.conversation_area import ConversationArea
 from desktop.ui.search_page import EverythingPage
 from desktop.ui.tasks import Tasks
@@ -33,8 +37,10 @@ class Searching(QObject):
         self,
         search: Search,
         *,
+        hub: Hub,
         area: ConversationArea,
         tasks: Tasks,
+        later: Later,
         theme: Callable[[], Theme],
         now: Callable[[], datetime] = lambda: datetime.now().astimezone(),
     ) -> None:
@@ -44,21 +50,29 @@ class Searching(QObject):
         self._tasks = tasks
         self._theme = theme
         self._now = now
+        self._followed = FollowedSearch(search, hub, self._join, start=tasks.start, later=later)
         self._view = CatalogueView()
         self._page: EverythingPage | None = None
         self._look: asyncio.Task[Any] | None = None
         self._place: SearchPlace | None = None
         self._newest = 0
         self._more = False
+        self._only = EVERYTHING
         self._is_told = True
         self._pause = QTimer(self, singleShot=True, interval=PAUSE_MS)
         self._pause.timeout.connect(self._go_on)
 
     def show(self, view: CatalogueView) -> None:
-        """The catalogue has been read: the folders to choose from follow."""
-        self._view = view
-        if self._page is not None:
-            self._page.filters.show_folders(view)
+        """The catalogue is this: the folders to choose from follow, and what the conversations are
+        called that something was found in. What is in none of them any more goes."""
+        before, self._view = self._view, view
+        page = self._page
+        if page is None:
+            return
+        page.filters.show_folders(view)
+        gone = {one.id for one in before.tabs} - {one.id for one in view.tabs}
+        if page.rows.follow(view.tabs, gone=set() if self._only.in_bin else gone):
+            self._tell()
 
     def begin(self, text: str = "") -> None:
         """The page, as it was left; with another text, that is looked for."""
@@ -81,6 +95,7 @@ class Searching(QObject):
         page.open_wanted.connect(self.open_wanted)
         page.closed.connect(self._area.show_last)
         page.rows.more_wanted.connect(self._go_on)
+        page.seen.connect(self._followed.show)
         page.show_state(self._found_words(), can_stop=False)
         return page
 
@@ -92,6 +107,7 @@ class Searching(QObject):
 
     def _typed(self) -> None:
         self._cancel()
+        self._followed.end()
         self._place, self._newest = None, 0
         self._more = bool(self._text.strip())
         self._is_told = not self._more
@@ -127,6 +143,8 @@ class Searching(QObject):
             await self._read(page, until=page.rows.hits + ENOUGH)
         except NacreError as error:
             problem, self._more = str(error), False
+            if self._place is None:
+                self._followed.end()
         finally:
             if self._look is me:
                 self._look = None
@@ -134,16 +152,39 @@ class Searching(QObject):
 
     async def _read(self, page: EverythingPage, *, until: int) -> None:
         text, only = self._text, page.filters.value(self._now())
+        if self._place is None and self._more:
+            self._only = only
+            self._followed.begin(text, only)
         while self._more and page.rows.hits < until:
             found = await self._search.find(text, limit=ENOUGH, place=self._place, only=only)
             if self._look is not asyncio.current_task():
                 return  # other words are looked for by now
+            if self._place is None:
+                self._followed.stand(found)
             self._place, self._more = found.next, found.next is not None
             page.filters.show_tools([hit.tool for hit in found.hits])
             page.rows.add(found.hits)
             self._newest = self._newest or (found.next.ordinal if found.next else 0)
             self._tell()
         page.rows.offer_more(self._more)
+
+    def _join(self, hits: tuple[SearchHit, ...]) -> None:
+        """These were laid down since: they stand above what was found."""
+        if self._page is not None:
+            self._page.rows.put_first([hit for one in hits if (hit := self._placed(one))])
+            self._tell()
+
+    def _placed(self, hit: SearchHit) -> SearchHit | None:
+        """With what its conversation is called and where it is; None where it is not asked for."""
+        tab = next((one for one in self._view.tabs if one.id == hit.tab_id), None)
+        if tab is None:
+            return hit if hit.title else None
+        asked = self._only.workspace_ids
+        if asked and tab.workspace_id not in asked:
+            return None
+        place = next((one for one in self._view.workspaces if one.id == tab.workspace_id), None)
+        directory = place.directory if place is not None else ""
+        return replace(hit, title=tab.title, directory=directory, shelf=tab.shelf)
 
     # -- words ----------------------------------------------------------------------------------
 
@@ -152,6 +193,7 @@ class Searching(QObject):
         page, looks = self._page, self._look is not None or self._pause.isActive()
         if page is None:
             return
+        problem = problem or str(self._followed.error or "")
         words = problem or (self._looking_words() if looks else self._found_words())
         page.show_state(words, can_stop=looks and bool(self._newest))
         if not looks and not self._is_told:

@@ -2,7 +2,7 @@
 
 from PySide6.QtCore import QObject
 
-from desktop.core.outline import Turns
+from desktop.core.outline import Piece
 from desktop.core.protocols import OutlineReader
 from desktop.core.records import ViewState
 from desktop.ui.tasks import Tasks
@@ -40,18 +40,18 @@ class Stepping(QObject):
             self._asked.clear()
 
     async def _step(self, by: int) -> None:
-        turns = await self._read(by, self._here(by))
-        while not turns.headings and (turns.has_older if by < 0 else turns.has_newer):
-            turns = await self._read(by, turns.first if by < 0 else turns.last)
-        if turns.headings:
-            self._view.jump(turns.headings[0].seq)
-            self._stepped = turns.headings[0].seq, self._view.view_state()
+        piece = await self._read(by, self._here(by))
+        while not piece.headings and (piece.has_older if by < 0 else piece.has_newer):
+            piece = await self._read(by, piece.first if by < 0 else piece.last)
+        if piece.headings:
+            self._view.jump(piece.headings[0].seq)
+            self._stepped = piece.headings[0].seq, self._view.view_state()
         elif by > 0:
             self._view.follow()
 
-    async def _read(self, by: int, seq: int) -> Turns:
+    async def _read(self, by: int, seq: int) -> Piece:
         before, after = (seq, None) if by < 0 else (None, seq)
-        return await self._outline.turns(self._tab_id, limit=1, before=before, after=after)
+        return await self._outline.piece(self._tab_id, limit=1, before=before, after=after)
 
     def _here(self, by: int) -> int:
         """The row to step from; one that was scrolled into is stepped back to itself."""

@@ -1,8 +1,9 @@
 """What a conversation's requests used and cost, one by one, and why something was sent again."""
 
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Callable, Sequence
 
 from PySide6.QtCore import QModelIndex, Qt
+from PySide6.QtGui import QHideEvent, QShowEvent
 from PySide6.QtWidgets import (
     QDialog,
     QDialogButtonBox,
@@ -14,11 +15,10 @@ from PySide6.QtWidgets import (
 )
 
 from desktop.core.caching import RequestUsage
-from desktop.core.errors import NacreError
+from desktop.feed.usage import FollowedUsage, Usage
 from desktop.ui import usage_words, words
 from desktop.ui.controls import text_label
 from desktop.ui.tables import plain_table
-from desktop.ui.tasks import Tasks
 from desktop.ui.theme import Theme
 from desktop.ui.usage_model import ANEW, COLUMNS, MODEL, WHEN, UsageModel
 
@@ -28,16 +28,14 @@ _NUMBER = "Written to cache"
 
 
 class UsageBox(QDialog):
-    """Opened with `open()`; `usage` brings the requests, the oldest first, `below` those of the
-    conversation's subagents."""
+    """Opened with `open()`. It follows `usage` until it is closed, and reads only while it is
+    seen."""
 
     def __init__(
         self,
         theme: Theme,
         *,
-        usage: Callable[[], Awaitable[Sequence[RequestUsage]]],
-        below: Callable[[], Awaitable[Sequence[RequestUsage]]],
-        tasks: Tasks,
+        usage: FollowedUsage,
         now_ms: Callable[[], int],
         parent: QWidget | None = None,
     ) -> None:
@@ -46,9 +44,9 @@ class UsageBox(QDialog):
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         self.setWindowTitle(self.tr("Usage of this conversation"))
         self._usage = usage
-        self._below = below
-        self._is_gone = False
-        self.finished.connect(self._forget)
+        self.finished.connect(usage.close)
+        # Wherever a window goes without being closed, its line goes too.
+        self.destroyed.connect(usage.close)
         self._model = UsageModel(now_ms, self)
         self._totals = self._label("usageTotals", self.tr("Adding up…"))
         self._table = self._make_table(theme)
@@ -56,24 +54,25 @@ class UsageBox(QDialog):
         self._why.setMinimumHeight(self._why.fontMetrics().lineSpacing() * 2)
         self._build(theme)
         self._table.selectionModel().currentRowChanged.connect(self._explain)
-        tasks.start(self._load(), "read the usage")
+        usage.follow(self._show)
 
-    async def _load(self) -> None:
-        try:
-            usage, below = await self._usage(), await self._below()
-        except NacreError as error:
-            if not self._is_gone:
-                self._totals.setText(str(error))
-            return
-        if self._is_gone:
-            return
-        self._totals.setText(self._summary(usage) + self._summary_below(below))
-        self._model.show(usage)
-        if usage:
+    def showEvent(self, event: QShowEvent) -> None:
+        super().showEvent(event)
+        self._usage.show(True)
+
+    def hideEvent(self, event: QHideEvent) -> None:
+        super().hideEvent(event)
+        self._usage.show(False)
+
+    def _show(self, usage: Usage) -> None:
+        said = "" if usage.problem and not usage.own else self._summary(usage.own)
+        said += self._summary_below(usage.below)
+        self._totals.setText("\n".join(filter(None, (usage.problem, said))))
+        is_first = not self._model.rowCount()
+        self._model.show(usage.own)
+        if is_first and usage.own:
             self._table.setCurrentIndex(self._model.index(0, 0))
-
-    def _forget(self) -> None:
-        self._is_gone = True
+        self._explain(self._table.currentIndex())
 
     def _explain(self, current: QModelIndex) -> None:
         row = self._model.row(current.row()) if current.isValid() else None

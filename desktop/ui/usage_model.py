@@ -22,10 +22,23 @@ class UsageModel(QAbstractTableModel):
         self._rows: tuple[RequestUsage, ...] = ()
 
     def show(self, usage: Sequence[RequestUsage]) -> None:
-        """Takes requests in the order they were made."""
-        self.beginResetModel()
-        self._rows = tuple(reversed(usage))
-        self.endResetModel()
+        """Takes requests in the order they were made. What was there stays where it is."""
+        rows = tuple(reversed(usage))
+        more = len(rows) - len(self._rows)
+        before = [(one.started_at, one.model) for one in self._rows]
+        if more < 0 or before != [(one.started_at, one.model) for one in rows[more:]]:
+            self.beginResetModel()
+            self._rows = rows
+            self.endResetModel()
+            return
+        changed = [at for at, one in enumerate(self._rows) if one != rows[at + more]]
+        if more:
+            self.beginInsertRows(QModelIndex(), 0, more - 1)
+        self._rows = rows
+        if more:
+            self.endInsertRows()
+        for at in changed:
+            self.dataChanged.emit(self.index(at + more, 0), self.index(at + more, COLUMNS - 1))
 
     def row(self, at: int) -> RequestUsage:
         return self._rows[at]

@@ -14,7 +14,7 @@ from typing import Literal
 from desktop.core.chunks import Json, LogChunk, NewChunk, Stamp, Text
 from desktop.core.conversation import LoadedSession, is_message, split_dangling
 from desktop.core.errors import InBin, LeaseHeld, StoreError, UnknownFolder
-from desktop.core.outline import Gathering, Sought, Turns
+from desktop.core.outline import Gathering, Piece, Sought
 from desktop.core.permissions import Rule
 from desktop.core.records import (
     EVERYTHING,
@@ -26,6 +26,7 @@ from desktop.core.records import (
     Project,
     Receipt,
     RequestRecord,
+    Requests,
     SearchFilter,
     SearchHit,
     SearchPage,
@@ -38,6 +39,7 @@ from desktop.core.records import (
 )
 from desktop.core.status import QueuedMessage
 from desktop.store.codec import search_text
+from desktop.store.search import hits_among, parse
 from tests.fakes import branches
 from tests.fakes.archive import MemoryArchive
 from tests.fakes.branches import Conversation
@@ -143,7 +145,8 @@ class MemorySession:
         if any(is_message(row) for row in rows):
             held.tab = replace(held.tab, last_message_at=now)
             self._log.catalogue.changed()
-        return Receipt(self._tab_id, base, held.revision, chunks=rows)
+        ordinal = held.ordinals[rows[-1].id] if rows else 0
+        return Receipt(self._tab_id, base, held.revision, chunks=rows, ordinal=ordinal)
 
     async def load(self) -> LoadedSession:
         return split_dangling(self._log.find(self._tab_id).rows)
@@ -249,7 +252,7 @@ class MemorySession:
 
 
 class MemoryReader:
-    """A LogReader over a MemoryLog."""
+    """A LogReader and RequestReader over a MemoryLog."""
 
     def __init__(self, log: MemoryLog) -> None:
         self._log = log
@@ -286,6 +289,10 @@ class MemoryReader:
             revision=held.revision,
         )
 
+    async def requests(self, tab_id: str) -> Requests:
+        held = self._log.find(tab_id)
+        return Requests(tuple(held.requests.values()), held.revision)
+
     async def revision(self, tab_id: str) -> int:
         return self._log.find(tab_id).revision
 
@@ -297,13 +304,18 @@ class MemoryReader:
 
 
 class MemoryOutline:
-    """An OutlineReader over a MemoryLog, by its plainest meaning. `reads` counts the pieces."""
+    """An OutlineReader over a MemoryLog, by its plainest meaning. `reads` counts the pieces; the
+    next ones raise the `failures`."""
 
     def __init__(self, log: MemoryLog) -> None:
         self._log = log
         self.reads = 0
+        self.failures: list[StoreError] = []
 
-    async def turns(
+    async def revision(self, tab_id: str) -> int:
+        return self._log.find(tab_id).revision
+
+    async def piece(
         self,
         tab_id: str,
         *,
@@ -313,8 +325,10 @@ class MemoryOutline:
         around: int | None = None,
         bookmarks: frozenset[int] = frozenset(),
         text: str = "",
-    ) -> Turns:
+    ) -> Piece:
         self.reads += 1
+        if self.failures:
+            raise self.failures.pop(0)
         rows = self._log.chunks(tab_id)
         prompts = [row.seq for row in rows if row.role == "user"]
         end = len(rows)
@@ -336,16 +350,22 @@ class MemoryOutline:
         for row in reversed(rows[first - 1 : end]):
             if not gathering.is_full:
                 gathering.see(row)
-        return gathering.turns(
-            first=first, last=end, has_older=first > 1, has_newer=end < len(rows)
+        return gathering.piece(
+            first=first,
+            last=end,
+            has_older=first > 1,
+            has_newer=end < len(rows),
+            revision=self._log.find(tab_id).revision,
         )
 
 
 class MemorySearch:
-    """A Search over a MemoryLog: each word and quoted phrase must be somewhere in the row."""
+    """A Search over a MemoryLog: each word and quoted phrase must be somewhere in the row. The
+    next searches raise the `failures`."""
 
     def __init__(self, log: MemoryLog) -> None:
         self._log = log
+        self.failures: list[StoreError] = []
 
     async def find(
         self,
@@ -355,6 +375,8 @@ class MemorySearch:
         place: SearchPlace | None = None,
         only: SearchFilter = EVERYTHING,
     ) -> SearchPage:
+        if self.failures:
+            raise self.failures.pop(0)
         pieces = text.casefold().split('"')
         # Between two quotes, but not behind a lone last one, stands a phrase.
         phrases = [one.strip() for one in pieces[1:-1:2]]
@@ -371,7 +393,17 @@ class MemorySearch:
         found.sort(key=lambda hit: -hit.ordinal)
         hits = tuple(found[: max(limit, 0)])
         has_more = 0 < len(hits) < len(found)
-        return SearchPage(hits, SearchPlace(hits[-1].ordinal) if has_more else None)
+        newest = await self.newest() if place is None and words else 0
+        return SearchPage(hits, SearchPlace(hits[-1].ordinal) if has_more else None, newest)
+
+    async def newest(self) -> int:
+        held = self._log.conversations.values()
+        return max((ordinal for one in held for ordinal in one.ordinals.values()), default=0)
+
+    async def among(
+        self, rows: Sequence[tuple[int, LogChunk]], text: str, *, only: SearchFilter = EVERYTHING
+    ) -> tuple[SearchHit, ...]:
+        return hits_among(rows, parse(text), only)
 
     async def within(self, tab_id: str, text: str, *, place: int | None = None) -> FoundRows:
         wanted = text.casefold()

@@ -13,7 +13,7 @@ import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QAbstractItemView, QLabel
 
-from desktop.feed import outside, scope
+from desktop.feed import outside
 from tests.e2e.nacre import KEY, Home, ended
 from tests.fakes.messages_api import MessagesServer, reply, text
 from tests.ui.conftest import Enter
@@ -26,8 +26,7 @@ pytestmark = pytest.mark.timeout(300)
 def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Home:
     """An empty home; no check finds anything in the time of a test."""
     monkeypatch.setenv("ANTHROPIC_API_KEY", KEY)
-    for module in (outside, scope):
-        monkeypatch.setattr(module, "CHECK_SECONDS", 10 * SECONDS)
+    monkeypatch.setattr(outside, "CHECK_SECONDS", 10 * SECONDS)
     return Home(tmp_path)
 
 

@@ -12,6 +12,7 @@ from PySide6.QtWidgets import QLabel
 from pytestqt.qtbot import QtBot
 
 from desktop.core.chunks import NewChunk, System
+from desktop.core.errors import StoreBusy
 from desktop.ui.bookmarking import Bookmarking
 from desktop.ui.outline.model import MOST, OutlineModel
 from desktop.ui.outline.page import OutlinePage
@@ -50,7 +51,11 @@ class Conversation:
             self.tab_id, outline=self.log.outline, tasks=self.tasks, view=self.pane.view
         )
         self.outline = OutlinePage(
-            self.desk.theme, outline=self.log.outline, hub=self.hub, tasks=self.tasks
+            self.desk.theme,
+            outline=self.log.outline,
+            hub=self.hub,
+            tasks=self.tasks,
+            later=loop.call_later,
         )
         for widget in (self.pane, self.outline):
             qtbot.addWidget(widget)
@@ -96,6 +101,9 @@ class Conversation:
                 await until(lambda: not self.outline.busy)
 
         self.run(waiting())
+
+    def revision(self) -> int:
+        return self.log.find(self.tab_id).revision
 
     def lines(self) -> list[str]:
         model = self.model
@@ -204,6 +212,73 @@ def test_a_turn_of_another_process_joins_once_a_look_finds_it(there: Conversatio
     assert there.log.outline.reads - before == 1
 
 
+def test_r07_a_hundred_updates_that_are_no_prompt_read_nothing(there: Conversation) -> None:
+    there.lay(1)
+    there.open()
+    elsewhere = there.desk.run(there.desk.another_tab())
+    before = there.log.outline.reads
+    for _ in range(50):
+        there.desk.say("So it is.")
+        there.desk.say("Not here.", tab=elsewhere)
+    there.act(lambda: there.hub.revision_found(there.tab_id, there.revision()))
+    there.wait(lambda: there.outline.is_fresh)
+    assert there.lines() == ["Prompt 1"]
+    assert there.log.outline.reads == before
+
+
+def test_r14_an_outline_that_nobody_sees_reads_nothing_and_catches_up_when_it_is_seen(
+    there: Conversation,
+) -> None:
+    """What it has stays; it is compared before it counts as fresh, and read where there is more."""
+    there.lay(1)
+    there.open()
+    before = there.log.outline.reads
+    there.act(there.outline.hide)
+    there.lay(2)
+    assert there.lines() == ["Prompt 1", "Prompt 2"]
+    there.desk.write(there.turn(3), publish=False)
+    there.act(lambda: there.hub.revision_found(there.tab_id, there.revision()))
+    there.wait(lambda: True)
+    assert (there.log.outline.reads, there.outline.is_fresh) == (before, False)
+    there.act(there.outline.show)
+    there.wait(lambda: there.outline.is_fresh)
+    assert there.lines() == ["Prompt 1", "Prompt 2", "Prompt 3"]
+    assert there.log.outline.reads == before + 1
+    there.act(there.outline.hide)
+    there.act(there.outline.show)
+    there.wait(lambda: there.outline.is_fresh)
+    assert there.log.outline.reads == before + 1
+
+
+def test_r05_a_receipt_that_was_lost_is_repaired_by_one_read(there: Conversation) -> None:
+    there.lay(1)
+    there.open()
+    before = there.log.outline.reads
+    there.desk.write(there.turn(2), publish=False)
+    there.lay(3)
+    assert (there.lines(), there.outline.is_fresh) == (["Prompt 1"], False)
+    there.wait(lambda: there.outline.is_fresh)
+    assert there.lines() == ["Prompt 1", "Prompt 2", "Prompt 3"]
+    assert there.log.outline.reads == before + 1
+
+
+def test_r09_lines_stay_under_an_error_which_is_told(there: Conversation) -> None:
+    there.lay(1)
+    there.open()
+    there.act(lambda: there.pane.view.jump(1))
+    there.wait(lambda: there.here() == "Prompt 1")
+    there.log.outline.failures.append(StoreBusy("The database is busy."))
+    there.desk.write(there.turn(2), publish=False)
+    there.act(lambda: there.hub.revision_found(there.tab_id, there.revision()))
+    problem = there.outline.findChild(QLabel, "outlineProblem")
+    assert problem is not None
+    there.wait(problem.isVisible)
+    assert (problem.text(), there.lines()) == ("The database is busy.", ["Prompt 1"])
+    there.act(lambda: there.hub.revision_found(there.tab_id, there.revision()))
+    there.wait(lambda: there.lines() == ["Prompt 1", "Prompt 2"])
+    assert not problem.isVisible()
+
+
 def test_what_was_taken_back_or_compacted_says_so(there: Conversation) -> None:
     there.lay(1)
     there.open()
@@ -267,8 +342,8 @@ def test_a_long_outline_opens_with_one_read_and_keeps_a_bounded_number_of_lines(
         assert there.model.rowCount() <= MOST
     assert there.lines()[0] == "Prompt 0"
     assert there.model.has_newer
-    there.act(lambda: bar.setValue(bar.maximum()))
     last = there.model.last
+    there.act(lambda: bar.setValue(bar.maximum()))
     there.wait(lambda: there.model.last > last)
     assert there.lines() == [f"Prompt {n}" for n in _numbers(there.lines())]
 

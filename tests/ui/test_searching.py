@@ -2,11 +2,11 @@
 
 import asyncio
 import contextlib
-from collections.abc import Callable, Coroutine, Iterator
+from collections.abc import Callable, Coroutine, Iterator, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import pytest
 import qasync
@@ -15,6 +15,7 @@ from PySide6.QtTest import QAbstractItemModelTester
 from PySide6.QtWidgets import QLabel, QLineEdit, QListView, QPushButton
 from pytestqt.qtbot import QtBot
 
+from desktop.core.chunks import LogChunk
 from desktop.core.errors import StoreError
 from desktop.core.protocols import Search
 from desktop.core.records import (
@@ -28,6 +29,7 @@ from desktop.core.records import (
     SearchPlace,
     Workspace,
 )
+from desktop.feed.hub import WHOLE_LOG, Hub
 from desktop.ui.conversation_area import ConversationArea
 from desktop.ui.put_away_page import PutAwayPage
 from desktop.ui.search_list import SearchList, SearchModel
@@ -44,6 +46,8 @@ from tests.ui.many_rows import lay_down
 from tests.ui.program import Person
 from tests.ui.test_finding import marked
 from tests.unit.store.builders import chunk, counter
+
+T = TypeVar("T")
 
 pytestmark = pytest.mark.timeout(300)
 
@@ -142,6 +146,14 @@ class Slow:
                 await asyncio.shield(answer)
         return answer.result()
 
+    async def newest(self) -> int:
+        return 0
+
+    async def among(
+        self, rows: Sequence[tuple[int, LogChunk]], text: str, *, only: SearchFilter = EVERYTHING
+    ) -> tuple[SearchHit, ...]:
+        raise NotImplementedError
+
     async def within(self, tab_id: str, text: str, *, place: int | None = None) -> FoundRows:
         raise NotImplementedError
 
@@ -156,10 +168,13 @@ class Desk:
         qtbot.addWidget(self.area)
         self.area.resize(800, 600)
         self.tasks = Tasks()
+        self.hub = Hub()
         self.searching = Searching(
             search,
+            hub=self.hub,
             area=self.area,
             tasks=self.tasks,
+            later=loop.call_later,
             theme=lambda: theme,
             now=lambda: datetime(2026, 11, 30, 12, tzinfo=UTC),
         )
@@ -188,6 +203,15 @@ class Desk:
 
     def wait(self, predicate: Callable[[], object]) -> None:
         self._run(until(predicate))
+
+    def run(self, work: Coroutine[Any, Any, T]) -> T:
+        found: list[T] = []
+
+        async def whole() -> None:
+            found.append(await work)
+
+        self._run(whole())
+        return found[0]
 
     def _run(self, work: Coroutine[Any, Any, None]) -> None:
         """As `Person._run`: what qasync lets through at its end would find no running loop."""
@@ -416,3 +440,83 @@ def test_q02_the_model_passes_qts_tester(qtbot: QtBot) -> None:
     model.begin()
     model.add((a_hit(9),))
     assert tester.model() is model and model.rowCount() == 2
+
+
+def test_u40_what_is_said_after_the_search_joins_at_the_top_and_is_read_by_nobody(
+    loop: qasync.QEventLoop, qtbot: QtBot, tmp_path: Path
+) -> None:
+    """A title that is given and a conversation that goes into the bin are followed, too."""
+    log = MemoryLog(now_ms=lambda: 5, new_id=counter())
+    tab = new_tab_in(log, tmp_path, loop)
+    other = new_tab_in(log, tmp_path, loop)
+    loop.run_until_complete(log.session(tab).append([chunk("n1", "pearl 1")]))
+    desk = Desk(loop, qtbot, log.search)
+
+    def say(where: str, id_: str, text: str) -> None:
+        receipt = desk.run(log.session(where).append([chunk(id_, text)]))
+        desk.do(lambda: desk.hub.receipt(receipt))
+
+    def show() -> None:
+        view = desk.run(log.catalogue.view())
+        desk.do(lambda: desk.searching.show(view))
+
+    show()
+    desk.type("pearl")
+    desk.wait(lambda: desk.said)
+    say(tab, "n2", "pearl 2")
+    say(other, "n3", "no such thing")
+    say(other, "n4", "pearl 3")
+    desk.wait(lambda: desk.page.rows.hits == 3)
+    assert [one for one in desk.lines() if "pearl" in one] == ["pearl 3", "pearl 2", "pearl 1"]
+    assert desk.lines().count("New conversation") == 2
+    assert desk.state == "3 found, the newest first."
+    receipt = desk.run(log.session(tab).append([chunk("n5", "pearl 4")]))
+    broken = StoreError("The disk is gone.")
+    log.search.failures.append(broken)
+    desk.do(lambda: desk.hub.revision_found(WHOLE_LOG, receipt.ordinal))
+    desk.wait(lambda: desk.state == str(broken))
+    assert desk.page.rows.hits == 3
+    desk.do(lambda: desk.hub.revision_found(WHOLE_LOG, receipt.ordinal))
+    desk.wait(lambda: desk.state == "4 found, the newest first.")
+    desk.run(log.catalogue.rename_tab(tab, "Sea"))
+    desk.run(log.catalogue.trash_tab(other))
+    show()
+    assert desk.lines() == ["Sea", "pearl 4", "pearl 2", "pearl 1"]
+    desk.close()
+
+
+def test_u40_what_joins_above_moves_nothing_that_is_looked_at(
+    loop: qasync.QEventLoop, qtbot: QtBot
+) -> None:
+    model = SearchModel()
+    rows = SearchList(model)
+    qtbot.addWidget(rows)
+    rows.resize(300, 120)
+    rows.show()
+    model.add([a_hit(one) for one in range(60, 0, -1)])
+    rows.executeDelayedItemsLayout()
+    rows.verticalScrollBar().setValue(200)
+    top = rows.indexAt(rows.viewport().rect().topLeft())
+    before = (str(top.data()), model.row(top.row()), rows.visualRect(top).top())
+    model.put_first([a_hit(62, tab="u"), a_hit(61)])
+    top = rows.indexAt(rows.viewport().rect().topLeft())
+    assert (str(top.data()), model.row(top.row()), rows.visualRect(top).top()) == before
+    rows.verticalScrollBar().setValue(0)
+    model.put_first([a_hit(63)])
+    assert rows.verticalScrollBar().value() == 0
+
+
+def test_q02_the_model_passes_qts_tester_while_it_follows(qtbot: QtBot) -> None:
+    model = SearchModel()
+    tester = QAbstractItemModelTester(
+        model, QAbstractItemModelTester.FailureReportingMode.Fatal, model
+    )
+    model.add([a_hit(3), a_hit(2, tab="u"), a_hit(1)])
+    model.put_first([a_hit(6, tab="u"), a_hit(5), a_hit(4)])
+    assert model.rowCount() == 6 + 4
+    assert model.follow([], gone={"u"})
+    assert [str(model.data(model.index(at))) for at in range(model.rowCount())] == [
+        "Shells",
+        *["a pearl"] * 4,
+    ]
+    assert (model.hits, tester.model() is model) == (4, True)

@@ -1,10 +1,12 @@
 """What a person reads of the cost: the usage of each request, and what the next message costs."""
 
+import asyncio
+import itertools
 from collections.abc import Sequence
 from dataclasses import replace
 
 import qasync
-from PySide6.QtCore import Qt
+from PySide6.QtCore import QPersistentModelIndex, Qt
 from PySide6.QtTest import QAbstractItemModelTester
 from PySide6.QtWidgets import QLabel, QLineEdit, QTreeView
 from pytestqt.qtbot import QtBot
@@ -12,6 +14,9 @@ from pytestqt.qtbot import QtBot
 from desktop.core.caching import CacheMiss, RequestUsage, Upload
 from desktop.core.errors import StoreError
 from desktop.core.model import Spent
+from desktop.core.records import Receipt, RequestRecord, Requests
+from desktop.feed.hub import Hub
+from desktop.feed.usage import FollowedUsage
 from desktop.ui import words
 from desktop.ui.resend_line import ResendLine
 from desktop.ui.tasks import Tasks
@@ -20,6 +25,7 @@ from desktop.ui.usage_box import UsageBox
 from desktop.ui.usage_model import UsageModel
 from tests.e2e.nacre import Home
 from tests.fakes.messages_api import MessagesServer, reply
+from tests.fakes.stores import MemoryLog
 from tests.ui.conftest import Enter, until
 
 NOW = 1_700_000_000_000
@@ -46,23 +52,10 @@ def shown(
 ) -> UsageBox:
     """The box as it stands when everything is read."""
 
-    async def read() -> Sequence[RequestUsage]:
-        if isinstance(usage, StoreError):
-            raise usage
-        return usage
-
-    async def read_below() -> Sequence[RequestUsage]:
-        return below
-
     async def open_it() -> UsageBox:
         tasks = Tasks()
-        box = UsageBox(
-            Theme("light", LIGHT),
-            usage=read,
-            below=read_below,
-            tasks=tasks,
-            now_ms=lambda: NOW,
-        )
+        requests = await asked(usage, below)
+        box = UsageBox(Theme("light", LIGHT), usage=requests.follow(tasks), now_ms=lambda: NOW)
         qtbot.addWidget(box)
         box.open()
         await until(lambda: "Adding up" not in words_of(box, "usageTotals"))
@@ -70,6 +63,54 @@ def shown(
         return box
 
     return loop.run_until_complete(open_it())
+
+
+class Asked:
+    """A log in which requests were made that stand for these usages; what it can't read is said."""
+
+    def __init__(self, usages: Sequence[RequestUsage], error: StoreError | None) -> None:
+        ids = itertools.count()
+        self.log = MemoryLog(now_ms=lambda: NOW, new_id=lambda: f"id{next(ids)}")
+        self.hub = Hub()
+        self.usages = list(usages)
+        self.error = error
+        self.tab = ""
+
+    def follow(self, tasks: Tasks) -> FollowedUsage:
+        return FollowedUsage(
+            self.tab,
+            self,
+            self.log.catalogue,
+            self.hub,
+            line=lambda request: self.usages[int(request.id)],
+            start=tasks.start,
+            later=lambda seconds, call: asyncio.get_running_loop().call_later(seconds, call),
+        )
+
+    async def ask(self, tab: str, place: int) -> Receipt:
+        request = RequestRecord(str(place), tab, "t", 0, "p", "m", place)
+        return await self.log.session(tab).start_request(request)
+
+    async def requests(self, tab_id: str) -> Requests:
+        if self.error is not None:
+            raise self.error
+        return await self.log.reader.requests(tab_id)
+
+    async def revision(self, tab_id: str) -> int:
+        return await self.log.reader.revision(tab_id)
+
+
+async def asked(usage: Sequence[RequestUsage] | StoreError, below: Sequence[RequestUsage]) -> Asked:
+    error = usage if isinstance(usage, StoreError) else None
+    own = () if isinstance(usage, StoreError) else usage
+    made = Asked([*own, *below], error)
+    catalogue = made.log.catalogue
+    workspace = await catalogue.scratch_workspace()
+    made.tab = (await catalogue.create_tab(workspace.id)).id
+    child = (await catalogue.create_tab(workspace.id, parent=made.tab)).id
+    for place in range(len(made.usages)):
+        await made.ask(made.tab if place < len(own) else child, place)
+    return made
 
 
 def words_of(box: UsageBox, name: str) -> str:
@@ -163,8 +204,39 @@ def test_a_log_that_can_not_be_read_says_why(loop: qasync.QEventLoop, qtbot: QtB
 def test_the_model_keeps_the_rules_of_its_kind(qtbot: QtBot) -> None:
     model = UsageModel(lambda: NOW)
     QAbstractItemModelTester(model, QAbstractItemModelTester.FailureReportingMode.Fatal)
-    model.show([FIRST, MISSED])
-    model.show([])
+    begun = replace(MISSED, started_at=NOW + 1, is_answered=False)
+    for shown in ([FIRST], [FIRST, MISSED], [FIRST, MISSED, begun], [MISSED], []):
+        model.show(shown)
+    chosen = [FIRST, MISSED]
+    model.show(chosen)
+    kept = QPersistentModelIndex(model.index(1, 0))
+    model.show([*chosen, begun])
+    model.show([*chosen, replace(begun, is_answered=True)])
+    assert (kept.row(), model.row(2), model.row(0).is_answered) == (2, FIRST, True)
+
+
+def test_a_request_that_is_made_while_the_box_is_open_joins_and_the_chosen_one_stays(
+    loop: qasync.QEventLoop, qtbot: QtBot
+) -> None:
+    async def watch() -> None:
+        tasks = Tasks()
+        made = await asked([FIRST, MISSED], ())
+        box = UsageBox(Theme("light", LIGHT), usage=made.follow(tasks), now_ms=lambda: NOW)
+        qtbot.addWidget(box)
+        box.open()
+        await until(lambda: "Requests: 2" in words_of(box, "usageTotals"))
+        made.usages.append(replace(FIRST, started_at=NOW + 1))
+        made.hub.receipt(await made.ask(made.tab, 2))
+        assert "Requests: 3 · Cost: $0.07" in words_of(box, "usageTotals")
+        table = box.findChild(QTreeView, "usageTable")
+        assert table is not None
+        assert table.currentIndex().row() == 1
+        assert words_of(box, "usageWhy").startswith("The cache had let the conversation go")
+        box.reject()
+        assert made.hub.followed == ()
+        await tasks.close()
+
+    loop.run_until_complete(watch())
 
 
 def test_the_next_message_says_its_price_once_the_cache_has_let_go(

@@ -7,7 +7,7 @@ from typing import Any
 
 from PySide6.QtCore import QAbstractListModel, QModelIndex, QObject, QPersistentModelIndex, Qt
 
-from desktop.core.outline import Heading, Turns
+from desktop.core.outline import Heading, Piece
 from desktop.ui.outline import phrases
 from desktop.ui.outline.line import Line
 
@@ -81,47 +81,47 @@ class OutlineModel(QAbstractListModel):
 
     # What changes
 
-    def show(self, turns: Turns, bookmarks: frozenset[int]) -> None:
+    def show(self, piece: Piece, bookmarks: frozenset[int]) -> None:
         """These lines and no others; what was known of turns stays."""
         self.beginResetModel()
-        self._headings = list(turns.headings)
+        self._headings = list(piece.headings)
         self._bookmarks = bookmarks
-        self.first, self.last = turns.first, turns.last
-        self.has_older, self.has_newer = turns.has_older, turns.has_newer
-        self._learn(turns)
+        self.first, self.last = piece.first, piece.last
+        self.has_older, self.has_newer = piece.has_older, piece.has_newer
+        self._learn(piece)
         self.endResetModel()
 
     def forget(self) -> None:
         """Another conversation is shown next."""
         self._ends, self._retracted, self._compacted = {}, set(), 0
         self._current = 0
-        self.show(Turns(), frozenset())
+        self.show(Piece(), frozenset())
 
-    def join_older(self, turns: Turns) -> None:
+    def join_older(self, piece: Piece) -> None:
         """A piece that ends right before `first`."""
         # Bounds first, here and below: whoever hears of the lines may ask for the next piece.
-        self.first, self.has_older = turns.first, turns.has_older
-        over = max(len(self._headings) + len(turns.headings) - MOST, 0)
+        self.first, self.has_older = piece.first, piece.has_older
+        over = max(len(self._headings) + len(piece.headings) - MOST, 0)
         if over:
             self.last, self.has_newer = self._headings[-over].seq - 1, True
             self._remove(len(self._headings) - over, over)
-        self._insert(0, turns.headings)
-        self.learn(turns)
+        self._insert(0, piece.headings)
+        self.learn(piece)
 
-    def join_newer(self, turns: Turns) -> None:
+    def join_newer(self, piece: Piece) -> None:
         """A piece that begins right after `last`."""
-        self.last, self.has_newer = turns.last, turns.has_newer
-        over = max(len(self._headings) + len(turns.headings) - MOST, 0)
+        self.last, self.has_newer = piece.last, piece.has_newer
+        over = max(len(self._headings) + len(piece.headings) - MOST, 0)
         if over:
             self.first, self.has_older = self._headings[over].seq, True
             self._remove(0, over)
-        self._insert(len(self._headings), turns.headings)
-        self.learn(turns)
+        self._insert(len(self._headings), piece.headings)
+        self.learn(piece)
 
-    def learn(self, turns: Turns) -> None:
+    def learn(self, piece: Piece) -> None:
         """What these rows say about lines, wherever they are."""
         before = (dict(self._ends), set(self._retracted), self._compacted)
-        self._learn(turns)
+        self._learn(piece)
         if before != (self._ends, self._retracted, self._compacted):
             self._announce(0, len(self._headings) - 1)
 
@@ -136,10 +136,10 @@ class OutlineModel(QAbstractListModel):
                 self._announce(at, at)
         return True
 
-    def _learn(self, turns: Turns) -> None:
-        self._ends |= turns.ends
-        self._retracted |= turns.retracted
-        self._compacted = max(self._compacted, turns.compacted)
+    def _learn(self, piece: Piece) -> None:
+        self._ends |= piece.ends
+        self._retracted |= piece.retracted
+        self._compacted = max(self._compacted, piece.compacted)
 
     def _insert(self, at: int, headings: tuple[Heading, ...]) -> None:
         if headings:

@@ -22,6 +22,7 @@ from desktop.ui.outline.reading import OutlineReading
 if TYPE_CHECKING:
     from desktop.core.protocols import OutlineReader
     from desktop.feed.hub import Hub
+    from desktop.feed.timing import Later
     from desktop.ui.bookmarking import Bookmarking
     from desktop.ui.tasks import Tasks
     from desktop.ui.theme import Theme
@@ -50,6 +51,7 @@ class OutlinePage(QWidget):
         outline: OutlineReader,
         hub: Hub,
         tasks: Tasks,
+        later: Later,
         parent: QWidget | None = None,
     ) -> None:
         super().__init__(parent)
@@ -59,10 +61,13 @@ class OutlinePage(QWidget):
         self._seen = -1
         self._aimed = 0
         self.model = OutlineModel(self)
-        self._reading = OutlineReading(self.model, outline=outline, hub=hub, tasks=tasks)
+        self._reading = OutlineReading(
+            self.model, outline=outline, hub=hub, tasks=tasks, later=later
+        )
         self.field = QLineEdit(self)
         self.list = OutlineList(self.model, theme, self)
         self._why = text_label(self, "outlineEmpty")
+        self._problem = text_label(self, "outlineProblem")
         self._pause = QTimer(self, singleShot=True, interval=PAUSE_MS)
         self._build(theme())
         self._wire()
@@ -72,11 +77,17 @@ class OutlinePage(QWidget):
         """Whether a piece is on its way."""
         return self._reading.busy
 
+    @property
+    def is_fresh(self) -> bool:
+        """Whether the lines say all that is known of the conversation."""
+        return self._reading.is_fresh
+
     def show_conversation(self, page: Conversation | None) -> None:
         """The conversation in view; None where there is none."""
         if page is self._page:
             return
         self._leave()
+        self._reading.close()
         self._page = page
         self.field.clear()
         self._pause.stop()
@@ -107,17 +118,22 @@ class OutlinePage(QWidget):
         self._seen = -1
         view = page.pane.view
         around = None if view.following else view.read_seq or None
-        self._reading.open(page.tab_id, page.bookmarking.bookmarks, around=around)
+        if self._reading.tab_id == page.tab_id:
+            self._reading.show(True)
+            self._reading.show_bookmarks(page.bookmarking.bookmarks, around=around)
+        else:
+            self._reading.open(page.tab_id, page.bookmarking.bookmarks, around=around)
         view.painted_rows.connect(self._follow)
         page.bookmarking.read.connect(self._show_bookmarks)
         self._follow()
 
     def _leave(self) -> None:
+        """Out of sight: the lines stay, and nothing is read for them until they are seen."""
         page = self._page
         if page is None or not self._is_reading:
             return
         self._is_reading = False
-        self._reading.close()
+        self._reading.show(False)
         page.pane.view.painted_rows.disconnect(self._follow)
         page.bookmarking.read.disconnect(self._show_bookmarks)
 
@@ -164,9 +180,11 @@ class OutlinePage(QWidget):
         self._tell(sentence)
 
     def _tell(self, problem: str = "") -> None:
-        """The lines, or a sentence why there are none."""
+        """The lines, or a sentence why there are none; both where they could not be read anew."""
         is_open = self._page is not None
-        is_filled = self.model.rowCount() > 0 and not problem
+        is_filled = self.model.rowCount() > 0
+        self._problem.setText(problem)
+        self._problem.setVisible(is_filled and bool(problem))
         looked = not self.model.has_older and not self._reading.busy
         if problem or not is_open:
             words = problem or self.tr("Its prompts and bookmarks stand here once one is open.")
@@ -188,6 +206,10 @@ class OutlinePage(QWidget):
         self._why.setAlignment(Qt.AlignmentFlag.AlignTop)
         self._why.setContentsMargins(theme.space_12, theme.space_8, theme.space_12, 0)
         self._stack = filtered.lay_out(self, self.field, self.list, self._why, theme)
+        self._problem.setContentsMargins(theme.space_12, 0, theme.space_12, theme.space_8)
+        column = self.layout()
+        assert column is not None
+        column.addWidget(self._problem)
         self._tell()
 
     def _wire(self) -> None:
@@ -196,5 +218,5 @@ class OutlinePage(QWidget):
         self.list.jump_wanted.connect(self._jump)
         self.list.older_wanted.connect(self._reading.fetch_older)
         self.list.newer_wanted.connect(self._reading.fetch_newer)
-        self._reading.read.connect(self._read)
+        self._reading.read_piece.connect(self._read)
         self._reading.failed.connect(self._failed)

@@ -21,16 +21,8 @@ from desktop.core.chunks import LogChunk, System, ToolCall
 from desktop.core.conversation import marked_subagent
 from desktop.core.groups import OpenRow, Relations, Row, call_of, relations, takes_space
 from desktop.core.status import TabStatus
-from desktop.feed.scope import (
-    Change,
-    Changed,
-    Failed,
-    Grown,
-    Newer,
-    Reset,
-    Scope,
-    Status,
-)
+from desktop.feed.scope import Scope
+from desktop.feed.shown import Change, Changed, Failed, Grown, Newer, Reset, Status
 from desktop.feed.window import Inserted, Moved, Removed
 from desktop.ui.transcript.clock import FrameClock
 from desktop.ui.transcript.phrases import Context, accessible_text, say

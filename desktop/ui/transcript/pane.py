@@ -15,7 +15,8 @@ from desktop.core.errors import NacreError
 from desktop.core.protocols import LogReader
 from desktop.core.records import ViewState
 from desktop.feed.hub import Hub
-from desktop.feed.scope import Later, Scope, Start
+from desktop.feed.scope import Scope
+from desktop.feed.timing import Later, Start
 from desktop.ui.kept_files import OUTPUT_SUFFIX, kept_path, open_kept
 from desktop.ui.theme import Theme
 from desktop.ui.transcript.copying import Copying, put

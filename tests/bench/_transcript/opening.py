@@ -13,7 +13,7 @@ from tests.bench._transcript.shown import Bench, Shown, Spent, Statements, swept
 ROUNDS = 15
 PAGES = 40
 JUMPS = 40
-_WHY = "one read is one transaction: line of forks, revision, rows, whether there are more"
+_WHY = "one read is one statement: line of forks, revision, rows, whether there are more"
 HUNDRED, HUNDRED_THOUSAND, MILLION = 100, 100_000, 1_000_000
 
 

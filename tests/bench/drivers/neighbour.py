@@ -28,7 +28,9 @@ from desktop.core.chunks import NewChunk, Text
 from desktop.core.groups import OpenRow, Row
 from desktop.feed.hub import Hub
 from desktop.feed.outside import Outside
-from desktop.feed.scope import Change, Changed, Inserted, Moved, Removed, Reset, Scope
+from desktop.feed.scope import Scope
+from desktop.feed.shown import Change, Changed, Reset
+from desktop.feed.window import Inserted, Moved, Removed
 from desktop.store.log import Log
 from tests.bench._corpus import open_log
 

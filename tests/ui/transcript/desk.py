@@ -41,10 +41,10 @@ class Desk:
         self.limits = Limits(limit)
         self.tasks: set[asyncio.Task[Any]] = set()
         self._numbers = itertools.count(1)
-        self.tab = self.run(self._new_tab())
+        self.tab = self.run(self.another_tab())
         self.view: TranscriptView | None = None
 
-    async def _new_tab(self) -> str:
+    async def another_tab(self) -> str:
         workspace = await self.log.catalogue.scratch_workspace()
         return (await self.log.catalogue.create_tab(workspace.id)).id
 
@@ -60,12 +60,15 @@ class Desk:
     def later(self, seconds: float, call: Callable[[], None]) -> asyncio.TimerHandle:
         return self.loop.call_later(NEVER, call)
 
-    def say(self, *payloads: Payload | str, publish: bool = True, turn: str = "t1") -> Receipt:
+    def say(
+        self, *payloads: Payload | str, publish: bool = True, turn: str = "t1", tab: str = ""
+    ) -> Receipt:
         """Appends rows; texts are answers."""
-        return self.write([self.chunk(payload, turn=turn) for payload in payloads], publish)
+        chunks = [self.chunk(payload, turn=turn) for payload in payloads]
+        return self.write(chunks, publish, tab=tab)
 
-    def write(self, chunks: Sequence[NewChunk], publish: bool = True) -> Receipt:
-        receipt = self.run(self.log.session(self.tab).append(chunks))
+    def write(self, chunks: Sequence[NewChunk], publish: bool = True, *, tab: str = "") -> Receipt:
+        receipt = self.run(self.log.session(tab or self.tab).append(chunks))
         if publish:
             self.hub.receipt(receipt)
         return receipt

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from desktop.agent.spending import Next, Tariff, listed, spent
+from desktop.agent.spending import Next, Tariff, line_of, spent
 from desktop.core.caching import (
     CacheMiss,
     CacheNote,
@@ -69,15 +69,14 @@ def test_a_request_without_an_answer_changes_nothing():
 
 def test_the_requests_are_listed_as_they_were_paid():
     miss = CacheMiss("expired", 7, 0.5)
-    one, two = listed(
-        [record(cache=note_to_json(CacheNote(miss=miss))), record(usage=None)], tariff=TARIFF
-    )
+    one = line_of(record(cache=note_to_json(CacheNote(miss=miss))), tariff=TARIFF)
+    two = line_of(record(usage=None), tariff=TARIFF)
     assert one == RequestUsage(1_000, "model-1", 100, 900, 5, 20, dollars(record()), miss=miss)
     assert not two.is_answered
 
 
 def test_c5_the_bytes_that_went_out_are_listed():
-    (one,) = listed([record(cache=with_upload(None, Upload(900, 300)))], tariff=TARIFF)
+    one = line_of(record(cache=with_upload(None, Upload(900, 300))), tariff=TARIFF)
     assert one.upload == Upload(900, 300)
 
 
@@ -89,4 +88,5 @@ def test_c2_a_refresh_is_paid_and_starts_the_time_anew_and_holds_no_less():
     found = sum_of(record(), refresh)
     assert (found.context, found.cached_until) == (1_025, 309_000)
     assert found.cache_read == 1_100
-    assert [one.is_refresh for one in listed([record(), refresh], tariff=TARIFF)] == [False, True]
+    assert not line_of(record(), tariff=TARIFF).is_refresh
+    assert line_of(refresh, tariff=TARIFF).is_refresh

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from desktop.core.errors import StoreBusy, StoreError
-from desktop.core.records import CatalogueReceipt, CatalogueView
+from desktop.core.records import CatalogueReceipt, CatalogueView, RequestRecord
 from desktop.feed.catalogue import FollowedCatalogue
 from desktop.feed.hub import Hub
 from desktop.store.log import Log
@@ -19,12 +19,16 @@ from tests.unit.store.builders import chunk, open_log
 
 
 class Desk:
-    """A log, its followed catalogue, and the views that a list got; reads of it are counted."""
+    """A log, its followed catalogue, and the views that a list got; reads of it are counted.
+
+    While it `loses`, what changes is told to nobody.
+    """
 
     def __init__(self, log: Log, hub: Hub, folder: Path) -> None:
         self.log, self.hub, self.folder, self.time = log, hub, folder, Time()
         self.views: list[CatalogueView] = []
         self.reads = 0
+        self.loses = False
         self.faults: list[StoreError] = []
         self.tasks: set[asyncio.Task[Any]] = set()
         self._view = log.catalogue.view
@@ -75,7 +79,12 @@ Tell = Callable[[Callable[[Desk], Coroutine[Any, Any, None]]], None]
 @pytest.fixture
 def tell(tmp_path: Path) -> Iterator[Tell]:
     hub = Hub()
-    with open_log(tmp_path, on_catalogue_change=hub.catalogue_changed) as log:
+
+    def tell_of(news: CatalogueReceipt) -> None:
+        if not desk.loses:
+            hub.catalogue_changed(news)
+
+    with open_log(tmp_path, on_catalogue_change=tell_of) as log:
         desk = Desk(log, hub, tmp_path)
 
         def run(story: Callable[[Desk], Coroutine[Any, Any, None]]) -> None:
@@ -186,5 +195,59 @@ def test_after_its_end_nothing_is_heard(tell: Tell) -> None:
         await desk.log.catalogue.rename_tab(tab, "named")
         await desk.look()
         assert (len(desk.views), desk.reads, desk.time.is_idle) == (count, 0, True)
+
+    tell(story)
+
+
+def test_r07_a_hundred_rows_and_requests_read_no_list(tell: Tell) -> None:
+    async def story(desk: Desk) -> None:
+        tab = await desk.begin()
+        session = desk.log.session(tab)
+        for number in range(100):
+            await session.append([chunk(f"r{number}", role="assistant")])
+            await session.start_request(RequestRecord(f"q{number}", tab, "t", 0, "p", "m", 1))
+        await desk.look()
+        assert (await desk.is_right(), desk.reads, desk.followed.is_fresh) == (True, 0, True)
+        desk.end()
+
+    tell(story)
+
+
+def test_r05_a_receipt_that_was_lost_is_repaired_by_one_read(tell: Tell) -> None:
+    async def story(desk: Desk) -> None:
+        tab = await desk.begin()
+        desk.loses = True
+        await desk.log.catalogue.rename_tab(tab, "unheard")
+        await desk.settled()
+        desk.loses = False
+        await desk.log.catalogue.create_tab(desk.workspace.id, title="heard")
+        await desk.settled()
+        assert (desk.reads, desk.followed.is_fresh) == (0, False)
+        desk.time.advance(1)
+        await desk.settled()
+        assert (await desk.is_right(), desk.reads, desk.followed.is_fresh) == (True, 1, True)
+        desk.end()
+
+    tell(story)
+
+
+def test_r14_while_nobody_looks_nothing_is_read_and_back_in_sight_it_is_compared(
+    tell: Tell,
+) -> None:
+    async def story(desk: Desk) -> None:
+        await desk.begin()
+        desk.followed.show(False)
+        with closing(sqlite3.connect(desk.log.database)) as plain, plain:
+            plain.execute("UPDATE tabs SET title = 'theirs'")
+        await desk.look()
+        await desk.look()
+        assert (desk.reads, desk.followed.is_fresh) == (0, False)
+        desk.followed.show(True)
+        assert not desk.followed.is_fresh
+        await desk.settled()
+        desk.time.advance(1)
+        await desk.settled()
+        assert (await desk.is_right(), desk.reads, desk.followed.is_fresh) == (True, 1, True)
+        desk.end()
 
     tell(story)

@@ -8,6 +8,7 @@ from desktop.core.records import CatalogueReceipt, Receipt
 from desktop.core.reducer import BlockOp, Dropped, Grew, Opened, Sealed
 from desktop.core.status import TabStatus
 from desktop.feed.hub import CatalogueNews, Hub
+from tests.unit.feed.looking import Told
 from tests.unit.feed.rows_of import new, text
 
 
@@ -121,10 +122,20 @@ def test_who_comes_later_can_ask_for_the_last_status_of_every_conversation() -> 
 
 def test_what_a_look_found_is_told_to_those_who_follow_that_conversation() -> None:
     hub = Hub()
-    first: list[int] = []
-    second: list[int] = []
-    end, _ = hub.on_revision("a", first.append), hub.on_revision("b", second.append)
+    first, second = Told(), Told()
+    end, _ = hub.on_revision("a", first), hub.on_revision("b", second)
     hub.revision_found("a", 3)
     end()
     hub.revision_found("a", 4)
-    assert (first, second, hub.followed) == ([3], [], ("b",))
+    assert (first.heard, second.heard, hub.followed) == ([3], [], ("b",))
+
+
+def test_r05_who_gets_on_while_it_is_looked_is_told_what_was_known_before() -> None:
+    """A log that went back is told from one that was looked at too early."""
+    hub, one = Hub(), Told(revision=5)
+    hub.on_revision("a", one)
+    known, one.revision = hub.known(), 7
+    late = Told(revision=7)
+    hub.on_revision("a", late)
+    hub.revision_found("a", 6, known)
+    assert (one.since, late.since) == ([5], [None])

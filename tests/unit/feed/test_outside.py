@@ -11,6 +11,7 @@ from desktop.core.sources import Sight
 from desktop.core.status import Elsewhere
 from desktop.feed.hub import CatalogueNews, Hub
 from desktop.feed.outside import CHECK_SECONDS, PAUSE_SECONDS, Outside
+from tests.unit.feed.looking import Told
 from tests.unit.feed.times import Room, Time
 
 NEVER = 1_000 * CHECK_SECONDS
@@ -50,11 +51,11 @@ class Desk:
 
     def __init__(self) -> None:
         self.time, self.room, self.hub, self.others = Time(), Room(), Hub(), OtherProcesses()
-        self.told: list[int] = []
+        self.follower = Told()
         self.catalogue: list[CatalogueNews] = []
         self.heard: list[Mapping[str, Elsewhere]] = []
         self.arms = 0
-        self.unfollow: Callable[[], None] = self.hub.on_revision("a", self.told.append)
+        self.unfollow: Callable[[], None] = self.hub.on_revision("a", self.follower)
         self.hub.on_catalogue(self.catalogue.append)
         self.outside = Outside(
             self.others,
@@ -64,6 +65,10 @@ class Desk:
             later=self.time.later,
             arm=self.arm,
         )
+
+    @property
+    def told(self) -> list[int]:
+        return self.follower.heard
 
     def arm(self) -> None:
         self.arms += 1

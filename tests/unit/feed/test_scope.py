@@ -3,6 +3,7 @@
 import asyncio
 import itertools
 from collections.abc import Callable, Coroutine, Sequence
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -12,50 +13,16 @@ from hypothesis import strategies as st
 from desktop.core.chunks import NewChunk, System, ToolCall, ToolResult
 from desktop.core.errors import StoreBusy
 from desktop.core.groups import Row
-from desktop.core.records import Page, Receipt
+from desktop.core.records import Page, Receipt, RequestRecord
 from desktop.core.reducer import Dropped, Grew, Opened
 from desktop.core.status import TabStatus
 from desktop.feed.hub import Hub
-from desktop.feed.scope import (
-    Change,
-    Changed,
-    Failed,
-    Grown,
-    Inserted,
-    Newer,
-    Removed,
-    Reset,
-    Scope,
-    Status,
-)
-from desktop.feed.window import Limits, Moved
+from desktop.feed.scope import Scope
+from desktop.feed.shown import Change, Changed, Failed, Grown, Newer, Reset, Status
+from desktop.feed.window import Inserted, Limits, Moved, Removed
 from tests.fakes.stores import MemoryLog
 from tests.unit.feed.rows_of import new
-
-
-class Clock:
-    """`later` under the test's hand."""
-
-    def __init__(self) -> None:
-        self.waiting: list[tuple[float, Callable[[], None]]] = []
-
-    def later(self, seconds: float, call: Callable[[], None]) -> "Clock.Handle":
-        entry = (seconds, call)
-        self.waiting.append(entry)
-        return Clock.Handle(self, entry)
-
-    def ring(self) -> None:
-        waiting, self.waiting = self.waiting, []
-        for _, call in waiting:
-            call()
-
-    class Handle:
-        def __init__(self, clock: "Clock", entry: tuple[float, Callable[[], None]]) -> None:
-            self._clock, self._entry = clock, entry
-
-        def cancel(self) -> None:
-            if self._entry in self._clock.waiting:
-                self._clock.waiting.remove(self._entry)
+from tests.unit.feed.times import Time
 
 
 class Desk:
@@ -65,7 +32,7 @@ class Desk:
         ids = itertools.count()
         self.log = MemoryLog(now_ms=lambda: 0, new_id=lambda: f"id{next(ids)}")
         self.hub = Hub()
-        self.clock = Clock()
+        self.time = Time()
         self.tasks: set[asyncio.Task[Any]] = set()
         self.limits = Limits(limit)
         self.mirror: list[Row] = []
@@ -85,7 +52,8 @@ class Desk:
             self,
             self.hub,
             start=self.start,
-            later=self.clock.later,
+            later=self.time.later,
+            clock=self.time.clock,
             limits=self.limits,
         )
         self.scope.listen(self.hear)
@@ -120,6 +88,18 @@ class Desk:
         for task in self.tasks:
             task.result()
         self.tasks.clear()
+
+    async def pass_by(self, seconds: float) -> None:
+        await self.settle()
+        self.time.advance(seconds)
+        await self.settle()
+
+    async def look(self) -> None:
+        """As the program does every five seconds, and when another process wrote."""
+        known = self.hub.known()
+        revision = await self.log.reader.revision(self.tab)
+        self.hub.revision_found(self.tab, revision, known)
+        await self.pass_by(1)
 
     def next(self, data: Any = None) -> NewChunk:
         number = next(self._numbers)
@@ -346,7 +326,13 @@ def test_whoever_comes_in_mid_stream_sees_all_so_far_without_gap_or_repeat() -> 
         desk.hub.live(desk.tab, opened("b"))
         desk.hub.live(desk.tab, Grew("b", "one "))
         late = Scope(
-            desk.tab, desk, desk.hub, start=desk.start, later=desk.clock.later, limits=desk.limits
+            desk.tab,
+            desk,
+            desk.hub,
+            start=desk.start,
+            later=desk.time.later,
+            clock=desk.time.clock,
+            limits=desk.limits,
         )
         late.listen(desk.hear)
         late.open()
@@ -369,7 +355,13 @@ def test_a_row_that_is_committed_while_the_tail_is_read_stands_there_once() -> N
         desk.scope.close()
         desk.hub.live(desk.tab, opened("b"))
         late = Scope(
-            desk.tab, desk, desk.hub, start=desk.start, later=desk.clock.later, limits=desk.limits
+            desk.tab,
+            desk,
+            desk.hub,
+            start=desk.start,
+            later=desk.time.later,
+            clock=desk.time.clock,
+            limits=desk.limits,
         )
         desk.scope = late
         late.listen(desk.hear)
@@ -405,8 +397,11 @@ def test_a_missing_revision_leads_to_one_read() -> None:
         await desk.append(desk.next())
         await desk.append(desk.next())
         await desk.settle()
+        assert (desk.seqs(), desk.reads, desk.scope.is_fresh) == ([1, 2, 3], [], False)
+        await desk.pass_by(1)
         assert desk.seqs() == [1, 2, 3, 4, 5, 6]
         assert len(desk.reads) == 1
+        assert desk.scope.is_fresh
         desk.check()
 
     run(scenario)
@@ -426,13 +421,11 @@ def test_a_receipt_that_comes_again_changes_nothing() -> None:
     run(scenario)
 
 
-def test_rows_of_another_process_appear_with_the_next_check() -> None:
+def test_rows_of_another_process_appear_with_the_next_look() -> None:
     async def scenario() -> None:
         desk = await Desk().begin(rows=3)
         await desk.append(desk.next(), desk.next(), publish=False)
-        assert [seconds for seconds, _ in desk.clock.waiting] == [5.0]
-        desk.clock.ring()
-        await desk.settle()
+        await desk.look()
         assert desk.seqs() == [1, 2, 3, 4, 5]
         desk.check()
 
@@ -445,8 +438,7 @@ def test_many_rows_of_another_process_make_a_new_window_or_a_count() -> None:
             desk = await Desk().begin(rows=3)
             desk.scope.follow(following)
             await desk.append(*[desk.next() for _ in range(50)], publish=False)
-            desk.clock.ring()
-            await desk.settle()
+            await desk.look()
             desk.check()
             assert desk.seqs()[-1] == (53 if following else 3)
             assert (desk.scope.newer > 0) is not following
@@ -454,13 +446,15 @@ def test_many_rows_of_another_process_make_a_new_window_or_a_count() -> None:
     run(scenario)
 
 
-def test_the_check_ends_with_the_subscription() -> None:
-    """U05"""
-
+def test_u05_nothing_is_looked_for_by_a_scope_itself_nor_after_its_end() -> None:
     async def scenario() -> None:
         desk = await Desk().begin(rows=3)
+        assert desk.time.is_idle
+        await desk.append(desk.next(), publish=False)
+        await desk.append(desk.next())
+        assert not desk.time.is_idle
         desk.scope.close()
-        assert desk.clock.waiting == []
+        assert desk.time.is_idle
         await desk.append(desk.next())
         assert desk.seqs() == [1, 2, 3]
 
@@ -535,8 +529,7 @@ def test_a_failed_read_is_told_and_tried_again() -> None:
         await desk.begin(rows=3)
         assert [change for change in desk.changes if isinstance(change, Failed)]
         assert desk.mirror == []
-        desk.clock.ring()
-        await desk.settle()
+        await desk.look()
         assert desk.seqs() == [1, 2, 3]
 
     run(scenario)
@@ -545,7 +538,19 @@ def test_a_failed_read_is_told_and_tried_again() -> None:
 ACTS = st.sampled_from(
     [
         *("append", "append_quietly", "open", "grow", "seal", "seal_last", "drop", "follow"),
-        *("let_go", "older", "newer", "jump", "tail", "ring", "settle", "tick", "pin", "idle"),
+        *(
+            "let_go",
+            "older",
+            "newer",
+            "jump",
+            "tail",
+            "ring",
+            "settle",
+            "tick",
+            "pin",
+            "idle",
+            "wait",
+        ),
     ]
 )
 
@@ -596,7 +601,9 @@ def test_any_interleaving_leaves_a_window_that_equals_the_log(
                 case "tail":
                     desk.scope.to_tail()
                 case "ring":
-                    desk.clock.ring()
+                    await desk.look()
+                case "wait":
+                    desk.time.advance(0.6)
                 case "pin":
                     desk.scope.pin([row.id for row in desk.mirror[:2]])
                 case "settle":
@@ -606,8 +613,8 @@ def test_any_interleaving_leaves_a_window_that_equals_the_log(
             desk.check()
         await desk.settle()
         desk.scope.pin([])
-        desk.clock.ring()
-        await desk.settle()
+        await desk.look()
+        await desk.pass_by(1)
         desk.scope.to_tail()
         await desk.settle()
         desk.check()
@@ -691,6 +698,8 @@ def test_what_is_found_while_a_read_is_on_its_way_is_read_after_it() -> None:
         receipt = await desk.append(desk.next(), publish=False)
         desk.hub.revision_found(desk.tab, receipt.revision)
         await desk.settle()
+        assert desk.seqs() == [1, 2, 3, 4]
+        await desk.pass_by(1)
         assert desk.seqs() == [1, 2, 3, 4, 5]
         assert len(desk.reads) == 2
         desk.check()
@@ -705,8 +714,10 @@ def test_a_look_at_more_than_there_is_leads_to_one_read_and_not_to_reads_for_eve
         desk = await Desk().begin(rows=3)
         desk.reads.clear()
         desk.hub.revision_found(desk.tab, 99)
-        await desk.settle()
+        for _ in range(3):
+            await desk.pass_by(1)
         assert len(desk.reads) == 1
+        assert desk.scope.is_fresh
         desk.check()
 
     run(scenario)
@@ -718,5 +729,128 @@ def test_who_closed_is_followed_no_more() -> None:
         assert desk.hub.followed == (desk.tab,)
         desk.scope.close()
         assert desk.hub.followed == ()
+
+    run(scenario)
+
+
+def test_r07_a_hundred_updates_that_are_no_rows_of_it_read_nothing() -> None:
+    """Requests of its own, and whatever happens elsewhere."""
+
+    async def scenario() -> None:
+        desk = await Desk().begin(rows=3)
+        workspace = await desk.log.catalogue.scratch_workspace()
+        elsewhere = desk.log.session((await desk.log.catalogue.create_tab(workspace.id)).id)
+        desk.reads.clear()
+        desk.changes.clear()
+        for number in range(100):
+            request = RequestRecord(f"q{number}", desk.tab, "t1", 0, "p", "m", 1)
+            desk.hub.receipt(await desk.session.start_request(request))
+            desk.hub.receipt(await elsewhere.append([desk.next()]))
+            await desk.look()
+        assert (desk.reads, desk.changes, desk.scope.is_fresh) == ([], [], True)
+        assert desk.scope.revision == await desk.log.reader.revision(desk.tab)
+        last = desk.log.chunks(desk.tab)[-1].seq
+        await desk.append(desk.next())
+        assert desk.seqs()[-1] == last + 1
+        assert desk.reads == []
+
+    run(scenario)
+
+
+def test_r06_a_late_predecessor_within_a_second_needs_no_read() -> None:
+    async def scenario() -> None:
+        desk = await Desk().begin(rows=3)
+        desk.reads.clear()
+        late = await desk.append(desk.next(), publish=False)
+        await desk.append(desk.next())
+        await desk.pass_by(0.9)
+        desk.hub.receipt(late)
+        await desk.pass_by(5)
+        assert (desk.seqs(), desk.reads) == ([1, 2, 3, 4, 5], [])
+        desk.check()
+
+    run(scenario)
+
+
+def test_r09_repairs_are_a_second_apart_however_often_others_write() -> None:
+    async def scenario() -> None:
+        desk = await Desk().begin(rows=3)
+        desk.reads.clear()
+        for _ in range(20):
+            receipt = await desk.append(desk.next(), publish=False)
+            desk.hub.revision_found(desk.tab, receipt.revision)
+            await desk.pass_by(0.1)
+        assert 2 <= len(desk.reads) <= 3
+        await desk.pass_by(1)
+        assert desk.seqs()[-1] == 23
+        desk.check()
+
+    run(scenario)
+
+
+def test_r04_a_receipt_that_does_not_tell_all_is_read_and_not_believed() -> None:
+    async def scenario() -> None:
+        desk = await Desk().begin(rows=3)
+        desk.reads.clear()
+        receipt = await desk.append(desk.next(), publish=False)
+        desk.hub.receipt(replace(receipt, chunks=(), is_partial=True))
+        await desk.settle()
+        assert (desk.seqs(), len(desk.reads)) == ([1, 2, 3, 4], 1)
+
+    run(scenario)
+
+
+def test_r05_a_log_that_went_back_is_read_anew() -> None:
+    """A backup was brought back: no look tells of more rows, but of fewer."""
+
+    async def scenario() -> None:
+        desk = await Desk().begin(rows=9)
+        desk.reads.clear()
+        known = desk.hub.known()
+        desk.log.find(desk.tab).chunks[5:] = []
+        desk.log.find(desk.tab).revision = 5
+        desk.hub.revision_found(desk.tab, 5, known)
+        await desk.pass_by(1)
+        assert (desk.seqs(), len(desk.reads)) == ([1, 2, 3, 4, 5], 1)
+        await desk.look()
+        assert len(desk.reads) == 1
+        desk.check()
+
+    run(scenario)
+
+
+def test_r09_a_jump_overtakes_a_repair_and_what_came_meanwhile_is_counted() -> None:
+    async def scenario() -> None:
+        desk = await Desk().begin(rows=60)
+        receipt = await desk.append(desk.next(), publish=False)
+        desk.reads.clear()
+        desk.hub.revision_found(desk.tab, receipt.revision)
+        await asyncio.sleep(0)
+        desk.changes.clear()
+        desk.scope.jump(5)
+        await desk.append(desk.next())
+        await desk.pass_by(5)
+        assert isinstance(desk.changes[0], Reset)
+        assert desk.scope.window.holds(5)
+        assert [one.get("around") for one in desk.reads] == [None, 5]
+        assert desk.scope.revision == await desk.log.reader.revision(desk.tab)
+        desk.check()
+
+    run(scenario)
+
+
+def test_r09_a_repair_that_was_overtaken_and_fails_is_no_failure() -> None:
+    async def scenario() -> None:
+        desk = await Desk().begin(rows=60)
+        receipt = await desk.append(desk.next(), publish=False)
+        desk.hub.revision_found(desk.tab, receipt.revision)
+        desk.failures.append(StoreBusy("The database is busy."))
+        await asyncio.sleep(0)
+        desk.changes.clear()
+        desk.scope.jump(5)
+        await desk.settle()
+        assert [type(one) for one in desk.changes] == [Reset]
+        assert desk.scope.is_fresh
+        desk.check()
 
     run(scenario)

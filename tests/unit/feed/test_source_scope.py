@@ -183,6 +183,18 @@ def test_r09_repairs_are_a_second_apart_however_much_is_wrong(desk: Desk) -> Non
     assert 2 <= len(began) <= 4
 
 
+def test_r09_after_a_failure_nothing_is_read_before_the_next_check(desk: Desk) -> None:
+    desk.open(3)
+    desk.table.put(4)
+    desk.source.faults.append(UpstreamFailure())
+    desk.check()
+    desk.wait(60)
+    assert (desk.source.asked, desk.scope.is_fresh) == (["read"], False)
+    desk.check()
+    desk.wait(1)
+    assert (desk.source.asked, desk.places) == (["read"] * 2, [4, 3, 2, 1])
+
+
 def test_r09_what_goes_wrong_while_one_repairs_leads_to_one_more(desk: Desk) -> None:
     desk.open(3)
     desk.source.is_open = False

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from desktop.agent.spending import Tariff, listed
+from desktop.agent.spending import Tariff, line_of
 from desktop.agent.warming import MARGIN_MS, Warming, worth
 from desktop.core.caching import CacheMiss, note_of
 from desktop.core.records import Receipt, RequestRecord
@@ -159,7 +159,7 @@ async def test_c18_a_refresh_is_a_record_of_its_own_and_no_row(tmp_path: Path):
         assert refresh.usage is not None and turn.usage is not None
         written = turn.usage["cache_creation_input_tokens"]
         assert refresh.usage["cache_read_input_tokens"] == written > 0
-        listed_ones = listed([turn, refresh], tariff=TARIFF)
+        listed_ones = [line_of(one, tariff=TARIFF) for one in [turn, refresh]]
         assert [one.is_refresh for one in listed_ones] == [False, True]
         until = refresh.started_at + 5 * MINUTE
         await here.one.until(lambda status: status.spent.cached_until == until)

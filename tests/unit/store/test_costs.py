@@ -47,16 +47,49 @@ def test_P11_an_append_writes_as_much_to_a_long_log_as_to_a_short_one(
     assert long / short <= 1.5, (short, long)
 
 
-def test_a_page_anywhere_is_two_statements(log: Log, tmp_path: Path) -> None:
-    """One says what the log is made of, where it ends and how far it is, one reads the rows."""
+PLACES: list[dict[str, int]] = [
+    {}, {"before": 300}, {"after": 300}, {"around": 300}, {"around": 498}
+]  # fmt: skip
+
+
+def test_a_page_anywhere_is_one_statement(log: Log, tmp_path: Path) -> None:
+    """In a fork too, whose log is in two places."""
     tab = new_tab(log, tmp_path)
-    fill(log, tab, rows=500, size=10)
-    for where in ({}, {"before": 300}, {"after": 300}, {"around": 300}, {"around": 498}):
-        with asked(log) as heard:
-            page = run(log.reader.page(tab, limit=100, **where))
-        assert len(page.rows) == 100
-        assert page.total == 500
-        assert len(heard) == 2, heard
+    fill(log, tab, rows=250, size=10)
+    fork = run(log.catalogue.fork_tab(tab, at_seq=250)).id
+    for one in (tab, fork):
+        run(log.session(one).append([chunk(f"{one}-{number}") for number in range(250)]))
+        for where in PLACES:
+            with asked(log) as heard:
+                page = run(log.reader.page(one, limit=100, **where))
+            assert len(page.rows) == 100
+            assert page.total == 500
+            assert len(heard) == 1, heard
+
+
+def test_a_log_with_a_hole_is_paged_through_all_the_same(log: Log, tmp_path: Path) -> None:
+    """Something else than Nacre wrote it, or the file is damaged: nothing may stand still."""
+    tab = new_tab(log, tmp_path)
+    fill(log, tab, rows=20, size=10)
+    with closing(sqlite3.connect(log.database)) as plain, plain:
+        plain.execute(
+            "INSERT INTO chunks(id, tab_id, seq, turn_id, role, type, data_json, created_at)"
+            " SELECT 'far-' || id, tab_id, seq + 1000, turn_id, role, type, data_json, created_at"
+            " FROM chunks WHERE tab_id = ?",
+            (tab,),
+        )
+    everything = [*range(1, 21), *range(1_001, 1_021)]
+    up: list[int] = []
+    page = run(log.reader.page(tab, limit=15))
+    while page.rows:
+        up = [row.seq for row in page.rows] + up
+        page = run(log.reader.page(tab, limit=15, before=up[0]))
+    down: list[int] = []
+    page = run(log.reader.page(tab, limit=15, after=0))
+    while page.rows:
+        down += [row.seq for row in page.rows]
+        page = run(log.reader.page(tab, limit=15, after=down[-1]))
+    assert (up, down) == (everything, everything)
 
 
 @contextmanager

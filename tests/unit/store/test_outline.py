@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from desktop.core.chunks import NewChunk, System, Text, ToolCall, ToolResult
-from desktop.core.outline import Turns
+from desktop.core.outline import Piece
 from desktop.core.protocols import TurnStore
 from desktop.store import jsonl_outline, outline
 from desktop.store.jsonl_pages import FSJSONLPages
@@ -18,7 +18,7 @@ from tests.fakes.stores import MemoryLog
 from tests.unit.store.builders import AnyLog, chunk, new_tab, open_any, open_log, run
 from tests.unit.store.test_contract import open_jsonl
 
-TurnsOf = Callable[..., Turns]
+PieceOf = Callable[..., Piece]
 
 
 @pytest.fixture(params=["sql", "memory"])
@@ -28,17 +28,17 @@ def log(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[AnyLog]:
 
 
 @pytest.fixture(params=["sql", "memory", "jsonl"])
-def read(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[tuple[TurnStore, TurnsOf]]:
+def read(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[tuple[TurnStore, PieceOf]]:
     """The store of a new conversation, and what gives pieces of its outline."""
     if request.param == "jsonl":
         with open_jsonl(tmp_path / "sessions", "tab") as store:
             run(store.make())
             pages = FSJSONLPages(tmp_path / "sessions", "tab")
-            yield store, lambda **asked: jsonl_outline.read_turns(pages.page, Asked(**asked))
+            yield store, lambda **asked: jsonl_outline.read_piece(pages.page, Asked(**asked))
         return
     with open_any(request.param, tmp_path) as log:
         tab = new_tab(log, tmp_path)
-        yield log.session(tab), lambda **asked: run(log.outline.turns(tab, **asked))
+        yield log.session(tab), lambda **asked: run(log.outline.piece(tab, **asked))
 
 
 def turn(number: int, *, outcome: str = "done", words: str = "") -> list[NewChunk]:
@@ -59,19 +59,19 @@ def lay(store: TurnStore, count: int) -> None:
     run(store.append([row for number in range(1, count + 1) for row in turn(number)]))
 
 
-def words(turns: Turns) -> list[str]:
-    return [one.words for one in turns.headings]
+def words(piece: Piece) -> list[str]:
+    return [one.words for one in piece.headings]
 
 
 def test_the_tail_comes_first_and_the_pieces_before_it_join_to_the_whole(
-    read: tuple[TurnStore, TurnsOf],
+    read: tuple[TurnStore, PieceOf],
 ) -> None:
-    store, turns = read
+    store, asked = read
     lay(store, 7)
-    pieces = [turns(limit=3)]
+    pieces = [asked(limit=3)]
     while pieces[-1].has_older:
         assert len(pieces[-1].headings) == 3
-        pieces.append(turns(limit=3, before=pieces[-1].first))
+        pieces.append(asked(limit=3, before=pieces[-1].first))
         assert pieces[-1].last == pieces[-2].first - 1
         assert pieces[-1].has_newer
     joined = [word for piece in reversed(pieces) for word in words(piece)]
@@ -80,79 +80,79 @@ def test_the_tail_comes_first_and_the_pieces_before_it_join_to_the_whole(
 
 
 def test_pieces_after_a_place_join_too_and_end_with_the_log(
-    read: tuple[TurnStore, TurnsOf],
+    read: tuple[TurnStore, PieceOf],
 ) -> None:
-    store, turns = read
+    store, asked = read
     lay(store, 7)
-    first = turns(limit=2, around=1)
+    first = asked(limit=2, around=1)
     assert words(first)[:2] == ["Prompt 1", "Prompt 2"]
     pieces = [first]
     while pieces[-1].has_newer:
-        pieces.append(turns(limit=3, after=pieces[-1].last))
+        pieces.append(asked(limit=3, after=pieces[-1].last))
         assert pieces[-1].first == pieces[-2].last + 1
         assert len(pieces[-1].headings) <= 3
     joined = [word for piece in pieces for word in words(piece)]
     assert joined == [f"Prompt {number}" for number in range(1, 8)]
-    assert words(turns(limit=3, after=pieces[-1].last)) == []
+    assert words(asked(limit=3, after=pieces[-1].last)) == []
 
 
-def test_around_a_row_its_own_prompt_is_among_the_lines(read: tuple[TurnStore, TurnsOf]) -> None:
-    store, turns = read
+def test_around_a_row_its_own_prompt_is_among_the_lines(read: tuple[TurnStore, PieceOf]) -> None:
+    store, asked = read
     lay(store, 9)
-    middle = turns(limit=4, around=23)  # in the answer of prompt 5, which stands at 21
+    middle = asked(limit=4, around=23)  # in the answer of prompt 5, which stands at 21
     assert "Prompt 5" in words(middle)
     assert middle.has_older and middle.has_newer
     assert len(middle.headings) == 4
 
 
 def test_a_heading_has_the_first_line_and_says_how_its_turn_ended(
-    read: tuple[TurnStore, TurnsOf],
+    read: tuple[TurnStore, PieceOf],
 ) -> None:
-    store, turns = read
+    store, asked = read
     run(store.append(turn(1, words="\n   \n  Mend \t the  door \n and more", outcome="failed")))
     run(store.append([chunk("p", Text(" ", attachments=({"name": "a.png"},)), turn="turn-2")]))
-    piece = turns(limit=5)
+    piece = asked(limit=5)
     assert words(piece) == ["Mend the door", "a.png"]
     assert piece.ends == {"turn-1": "failed"}
     assert [one.turn_id for one in piece.headings] == ["turn-1", "turn-2"]
     assert all(one.is_prompt and one.created_at for one in piece.headings)
 
 
-def test_what_was_taken_back_and_compacted_is_told(read: tuple[TurnStore, TurnsOf]) -> None:
-    store, turns = read
+def test_what_was_taken_back_and_compacted_is_told(read: tuple[TurnStore, PieceOf]) -> None:
+    store, asked = read
     run(store.append(turn(1)))
     run(store.append([chunk("s", System("compaction", "All so far"), role="system")]))
     run(store.append([chunk("gone", "Never mind", turn="turn-2")]))
     back = System("retracted", fields={"chunkIds": ["gone"]})
     run(store.append([chunk("b", back, role="system", turn="turn-3"), *turn(3)]))
-    piece = turns(limit=9)
+    piece = asked(limit=9)
     assert words(piece) == ["Prompt 1", "Never mind", "Prompt 3"]
     assert piece.retracted == {"gone"}
     assert piece.compacted == 6
     assert [one.seq < piece.compacted for one in piece.headings] == [True, False, False]
 
 
-def test_a_bookmarked_row_has_a_line_of_its_own(read: tuple[TurnStore, TurnsOf]) -> None:
-    store, turns = read
+def test_a_bookmarked_row_has_a_line_of_its_own(read: tuple[TurnStore, PieceOf]) -> None:
+    store, asked = read
     lay(store, 3)
-    piece = turns(limit=9, bookmarks=frozenset({4, 6, 12}))
+    piece = asked(limit=9, bookmarks=frozenset({4, 6, 12}))
     assert words(piece) == ["Prompt 1", "Answer 1", "Prompt 2", "Prompt 3", "shell"]
     assert [one.is_prompt for one in piece.headings] == [True, False, True, True, False]
 
 
-def test_only_lines_that_hold_a_text_are_read(read: tuple[TurnStore, TurnsOf]) -> None:
-    store, turns = read
+def test_only_lines_that_hold_a_text_are_read(read: tuple[TurnStore, PieceOf]) -> None:
+    store, asked = read
     run(store.append([*turn(1), *turn(2, words="Paint\nthe DÖOR"), *turn(3, words="100 %")]))
-    assert words(turns(limit=9, text="döor")) == ["Paint"]
-    assert words(turns(limit=9, text="%")) == ["100 %"]
-    assert words(turns(limit=9, text="answer", bookmarks=frozenset({4}))) == ["Answer 1"]
-    assert words(turns(limit=9, text="  ")) == ["Prompt 1", "Paint", "100 %"]
+    assert words(asked(limit=9, text="döor")) == ["Paint"]
+    assert words(asked(limit=9, text="%")) == ["100 %"]
+    assert words(asked(limit=9, text="answer", bookmarks=frozenset({4}))) == ["Answer 1"]
+    assert words(asked(limit=9, text="  ")) == ["Prompt 1", "Paint", "100 %"]
 
 
-def test_an_empty_conversation_has_no_outline(read: tuple[TurnStore, TurnsOf]) -> None:
-    _, turns = read
+def test_an_empty_conversation_has_no_outline(read: tuple[TurnStore, PieceOf]) -> None:
+    _, asked = read
     for where in ({}, {"before": 5}, {"after": 0}, {"around": 3}):
-        piece = turns(limit=3, **where)
+        piece = asked(limit=3, **where)
         assert not piece.headings and not piece.has_older and not piece.has_newer
 
 
@@ -161,13 +161,13 @@ def test_a_fork_reads_its_parents_prompts_and_then_its_own(log: AnyLog, tmp_path
     lay(log.session(tab), 3)
     fork = run(log.catalogue.fork_tab(tab, at_seq=10)).id
     run(log.session(fork).append(turn(4)))
-    whole = run(log.outline.turns(fork, limit=9))
+    whole = run(log.outline.piece(fork, limit=9))
     assert words(whole) == ["Prompt 1", "Prompt 2", "Prompt 4"]
-    newest = run(log.outline.turns(fork, limit=1, bookmarks=frozenset({10})))
+    newest = run(log.outline.piece(fork, limit=1, bookmarks=frozenset({10})))
     assert words(newest) == ["Prompt 4"]
-    piece = run(log.outline.turns(fork, limit=1, before=whole.headings[-1].seq))
+    piece = run(log.outline.piece(fork, limit=1, before=whole.headings[-1].seq))
     assert words(piece) == ["Prompt 2"]
-    assert words(run(log.outline.turns(fork, limit=1, after=6))) == ["Prompt 4"]
+    assert words(run(log.outline.piece(fork, limit=1, after=6))) == ["Prompt 4"]
 
 
 def test_a_read_looks_at_a_slice_and_says_where_it_ended(
@@ -177,9 +177,9 @@ def test_a_read_looks_at_a_slice_and_says_where_it_ended(
     with open_log(tmp_path) as log:
         tab = new_tab(log, tmp_path)
         run(log.session(tab).append([*turn(1), *turn(2)]))
-        piece = run(log.outline.turns(tab, limit=9))
+        piece = run(log.outline.piece(tab, limit=9))
         assert (words(piece), piece.first, piece.has_older) == ([], 7, True)
-        older = run(log.outline.turns(tab, limit=9, before=piece.first))
+        older = run(log.outline.piece(tab, limit=9, before=piece.first))
         assert (words(older), older.first) == (["Prompt 2"], 3)
 
 
@@ -188,7 +188,7 @@ def test_a_row_that_cannot_be_read_costs_no_other(tmp_path: Path) -> None:
         tab = new_tab(log, tmp_path)
         lay(log.session(tab), 2)
         damage(log, tab, seq=1)
-        piece = run(log.outline.turns(tab, limit=9, bookmarks=frozenset({1})))
+        piece = run(log.outline.piece(tab, limit=9, bookmarks=frozenset({1})))
         assert words(piece) == ["", "Prompt 2"]
 
 
