@@ -1,19 +1,19 @@
 """The `nacre` command: reads its words and hands over to one of the two roots.
 
 Exit codes: 0 done, 1 the turn failed, 2 bad use, 3 no credential (DESIGN.md §8). Nothing heavy is
-loaded to say what is wrong with the words.
+loaded to say what is wrong with the words, nor before the window is painted.
 """
 
 import argparse
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from typing import NoReturn
 
+from desktop.core.cursor import MOST_ROWS, Cursor
 from desktop.core.errors import NacreError
 from desktop.core.links import SCHEME, parse_place, spelled
 from desktop.core.loading import at_rest
-from desktop.core.records import MOST_ROWS, Cursor
-from desktop.diagnostics import program_version
 
 COMMANDS = frozenset(
     ("run", "tabs", "show", "search", "import-records", "backup", "restore", "doctor")
@@ -21,11 +21,26 @@ COMMANDS = frozenset(
 DONE, FAILED, BAD_USE, NO_CREDENTIAL = 0, 1, 2, 3
 
 
-def main(argv: Sequence[str] | None = None) -> int:
-    """Runs one command; returns its exit code and never lets a traceback reach the person."""
+class _Version(argparse.Action):
+    """Says the version, which is looked up among all that is installed, and ends."""
+
+    def __call__(self, parser: argparse.ArgumentParser, *_: object) -> NoReturn:
+        from desktop.diagnostics import program_version
+
+        print(f"Nacre {program_version()}")
+        parser.exit()
+
+
+def main(
+    argv: Sequence[str] | None = None, *, on_first_paint: Callable[[], None] | None = None
+) -> int:
+    """Runs one command; returns its exit code and never lets a traceback reach the person.
+
+    `on_first_paint` is called when it opened the window and that has been painted.
+    """
     arguments = parser().parse_args(with_place(sys.argv[1:] if argv is None else argv))
     try:
-        return _run(arguments)
+        return _run(arguments, on_first_paint)
     except NacreError as error:
         print(f"nacre: {error}", file=sys.stderr)
         return FAILED
@@ -33,12 +48,17 @@ def main(argv: Sequence[str] | None = None) -> int:
         return 130
 
 
-def _run(arguments: argparse.Namespace) -> int:
+def _run(arguments: argparse.Namespace, on_first_paint: Callable[[], None] | None) -> int:
     data_dir: str | None = getattr(arguments, "data_dir", None)
     if arguments.command is None:
         from desktop.app import run_window
 
-        return run_window(data_dir, place=arguments.open or "", selftest=arguments.selftest_window)
+        return run_window(
+            data_dir,
+            place=arguments.open or "",
+            selftest=arguments.selftest_window,
+            on_first_paint=on_first_paint,
+        )
     if arguments.command in ("tabs", "show", "search"):
         with at_rest():
             from desktop.headless import looking
@@ -115,7 +135,7 @@ def parser() -> argparse.ArgumentParser:
         description="Work with an AI agent in your own folders. Without a command: the window.",
         parents=[shared],
     )
-    top.add_argument("--version", action="version", version=f"Nacre {program_version()}")
+    top.add_argument("--version", action=_Version, nargs=0, help="say the version and end")
     top.add_argument(
         "--selftest-window",
         metavar="FILE.png",

@@ -22,7 +22,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from desktop.core.records import Draft
+from desktop.core.drafts import Draft
 from desktop.settings import PERMISSION_MODE
 from desktop.ui import words
 from desktop.ui.attached_text import with_text

@@ -21,7 +21,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from desktop.core.status import WAYS
+from desktop.core.ways import WAYS
 from desktop.settings import (
     EFFORT,
     MODEL,
