@@ -89,13 +89,15 @@ class Program:
         self._quitting: asyncio.Future[None] | None = None
         self._asked = False
         self._theme = self._theme_now()
-        dress(app, self._theme, shell_style(self._theme))
+        # Measured with their font, polished once: a sheet makes every change of parents polish anew.
+        app.setFont(self._theme.font())
         self._window = MainWindow(
             theme=self._theme,
             tasks=self._tasks,
             preferences=self._preferences,
             cache=self._cache,
         )
+        dress(app, self._theme, shell_style(self._theme))
 
     async def run(self) -> int:
         """Returns the exit code."""
