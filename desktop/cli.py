@@ -8,7 +8,7 @@ import argparse
 import os
 import sys
 from collections.abc import Callable, Sequence
-from typing import NoReturn
+from typing import Any, NoReturn
 
 from desktop.core.cursor import MOST_ROWS, Cursor
 from desktop.core.errors import NacreError
@@ -119,22 +119,31 @@ def _place(text: str) -> str:
         raise argparse.ArgumentTypeError(str(error)) from error
 
 
+class _Command(argparse.ArgumentParser):
+    """A command, whose words are laid out by `fill` once it is the one that was asked for."""
+
+    def __init__(
+        self, *, fill: Callable[[argparse.ArgumentParser], object] | None = None, **usual: Any
+    ) -> None:
+        super().__init__(**usual)
+        self._fill = fill
+
+    def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
+        fill, self._fill = self._fill, None
+        if fill is not None:
+            _add_data_dir(self)
+            self.add_argument("--json", action="store_true", help="print one JSON object a line")
+            fill(self)
+        return super().parse_known_args(args, namespace)
+
+
 def parser() -> argparse.ArgumentParser:
     """The words of the command; `--data-dir` may stand before or after a command's name."""
-    shared = argparse.ArgumentParser(add_help=False)
-    shared.add_argument(
-        "--data-dir",
-        metavar="FOLDER",
-        default=argparse.SUPPRESS,
-        help="where Nacre keeps its data (else NACRE_DATA_DIR, else the system's place)",
-    )
-    as_json = argparse.ArgumentParser(add_help=False)
-    as_json.add_argument("--json", action="store_true", help="print one JSON object a line")
     top = argparse.ArgumentParser(
         prog="nacre",
         description="Work with an AI agent in your own folders. Without a command: the window.",
-        parents=[shared],
     )
+    _add_data_dir(top)
     top.add_argument("--version", action=_Version, nargs=0, help="say the version and end")
     top.add_argument(
         "--selftest-window",
@@ -148,23 +157,39 @@ def parser() -> argparse.ArgumentParser:
         default=None,  # an empty text would be read as a folder
         help="a folder, or a conversation's nacre://tab/… link; `--open` itself may be left out",
     )
-    commands = top.add_subparsers(dest="command", metavar="COMMAND")
-    _add_run(commands.add_parser("run", parents=[shared, as_json], help="one turn, no window"))
-    _add_tabs(commands.add_parser("tabs", parents=[shared, as_json], help="list conversations"))
-    _add_show(commands.add_parser("show", parents=[shared, as_json], help="print a conversation"))
-    _add_search(commands.add_parser("search", parents=[shared, as_json], help="find messages"))
-    records = commands.add_parser(
-        "import-records", parents=[shared, as_json], help="take over legacy records"
+    commands = top.add_subparsers(dest="command", metavar="COMMAND", parser_class=_Command)
+    commands.add_parser("run", fill=_add_run, help="one turn, no window")
+    commands.add_parser("tabs", fill=_add_tabs, help="list conversations")
+    commands.add_parser("show", fill=_add_show, help="print a conversation")
+    commands.add_parser("search", fill=_add_search, help="find messages")
+    commands.add_parser("import-records", fill=_add_records, help="take over legacy records")
+    commands.add_parser("backup", fill=_add_backup, help="make a checked backup")
+    commands.add_parser("restore", fill=_add_restore, help="bring a backup back")
+    commands.add_parser("doctor", fill=lambda _: None, help="look for what is wrong")
+    return top
+
+
+def _add_data_dir(words: argparse.ArgumentParser) -> None:
+    words.add_argument(
+        "--data-dir",
+        metavar="FOLDER",
+        default=argparse.SUPPRESS,
+        help="where Nacre keeps its data (else NACRE_DATA_DIR, else the system's place)",
     )
+
+
+def _add_records(records: argparse.ArgumentParser) -> None:
     records.add_argument("folder", metavar="DIR", help="the folder with projects/ and agents/")
-    keep = commands.add_parser("backup", parents=[shared, as_json], help="make a checked backup")
-    keep.add_argument(
+
+
+def _add_backup(backup: argparse.ArgumentParser) -> None:
+    backup.add_argument(
         "file", metavar="FILE", nargs="?", help="a new file, or a folder (else the data folder's)"
     )
-    back = commands.add_parser("restore", parents=[shared, as_json], help="bring a backup back")
-    back.add_argument("file", metavar="FILE", help="what `nacre backup` made")
-    commands.add_parser("doctor", parents=[shared, as_json], help="look for what is wrong")
-    return top
+
+
+def _add_restore(restore: argparse.ArgumentParser) -> None:
+    restore.add_argument("file", metavar="FILE", help="what `nacre backup` made")
 
 
 def _add_tabs(tabs: argparse.ArgumentParser) -> None:

@@ -89,7 +89,7 @@ class Program:
         self._quitting: asyncio.Future[None] | None = None
         self._asked = False
         self._theme = self._theme_now()
-        # Measured with their font, polished once: a sheet makes every change of parents polish anew.
+        # Built without a sheet: with one each change of a parent polishes all within it anew.
         app.setFont(self._theme.font())
         self._window = MainWindow(
             theme=self._theme,
