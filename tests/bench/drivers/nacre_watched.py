@@ -63,7 +63,7 @@ class Watch:
                 return False
 
         self._heart.beat.disconnect()
-        (field,) = [one for one in _visible(QPlainTextEdit, "composer")]
+        (field,) = _visible(QPlainTextEdit, "composer")
         self._typed = Typed()
         field.viewport().installEventFilter(self._typed)
         QTest.keyClicks(field, "x")
@@ -73,13 +73,12 @@ class Watch:
         from PySide6.QtWidgets import QListView
 
         from desktop.ui.main_window import MainWindow
-        from desktop.ui.transcript.pane import TranscriptPane
 
         now = time.monotonic()
         if "tail_ns" not in self.report:
             for view in _visible(QListView, "transcript"):
                 pane = view.parentWidget()
-                if isinstance(pane, TranscriptPane) and pane.loaded and pane.rendered:
+                if pane.loaded and pane.rendered:
                     self.tell("tail_ns")
                     self._began = now
         elif now - self._began > self._seconds:
