@@ -202,11 +202,11 @@ class _Listing:
                 yield from self._branches(root, family[1:])
 
     def _span(self, tab: Tab) -> str:
-        moment, name = moment_of(tab), ""
+        moment = moment_of(tab)
         for since, name in self._spans:
             if moment >= since:
-                break
-        return name
+                return name
+        return self._spans[-1][1]
 
     def _root(self, tab: Tab) -> str:
         """The conversation that its family goes back to, also where that is not listed any more."""
