@@ -11,6 +11,7 @@ import logging
 import signal
 import sys
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -41,6 +42,7 @@ if TYPE_CHECKING:
 
 _LOG = logging.getLogger(__name__)
 END_SECONDS = 2.5
+SETTLING_SECONDS = 5.0  # what cannot be shown must not hold up the rest
 
 
 class _FirstPaint(QObject):
@@ -183,6 +185,10 @@ class Program:
         desk = self._layers.desk(self._window)
         self._window.connect_desk(desk, self._layers.make_page, view, self._folder.scratch)
         self.arrivals.connect_desk(desk)
+        with suppress(TimeoutError):
+            async with asyncio.timeout(SETTLING_SECONDS):
+                await self._window.settled()
+        self._layers.begin_rest()
 
     async def _listen(self, door: FrontDoor) -> None:
         """Second starts are heard, while everything else is still loading."""
