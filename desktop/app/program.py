@@ -122,12 +122,14 @@ class Program:
             self._tasks.start(self._run_selftest(Path(self._selftest)), "self-test")
         await self._quitting
         code = await self._end()
+        self._caret.stop()
         collector.stop()
         return code
 
     def _complete(self) -> None:
         """What is needed from the first moment after the paint on."""
         from desktop.app.arriving import Arrivals
+        from desktop.app.caret import Caret
         from desktop.app.helping import Helping
         from desktop.headless.crashes import CrashFile
         from desktop.ui.actions import fill_menus
@@ -137,6 +139,7 @@ class Program:
         self.arrivals = Arrivals(
             self._window, self._tasks, self._door.place if self._door is not None else None
         )
+        self._caret = Caret(self._app)
         self._helping = Helping(
             self._folder,
             window=self._window,

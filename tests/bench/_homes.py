@@ -27,7 +27,12 @@ def empty(root: Path) -> Home:
 
 @contextmanager
 def full(
-    root: Path, *, conversations: int = CONVERSATIONS, tabs: int = TABS, rows: int = ROWS
+    root: Path,
+    *,
+    conversations: int = CONVERSATIONS,
+    tabs: int = TABS,
+    rows: int = ROWS,
+    has_tool_server: bool = True,
 ) -> Iterator[Home]:
     """The provider of it is there as long as the context."""
     root.mkdir(parents=True, exist_ok=True)
@@ -39,12 +44,10 @@ def full(
             _add(connection, first, conversations, tabs)
         cache = {"current_tab": first}
         (home.data / "window.json").write_text(json.dumps(cache), encoding="utf-8")
-        silent = {
-            "command": sys.executable,
-            "args": [str(_SILENT), "silent", str(root / "silent.pid")],
-        }
-        servers = {"mcpServers": {"silent": silent}}
-        (home.data / "mcp.json").write_text(json.dumps(servers), encoding="utf-8")
+        if has_tool_server:
+            silent = [str(_SILENT), "silent", str(root / "silent.pid")]
+            servers = {"mcpServers": {"silent": {"command": sys.executable, "args": silent}}}
+            (home.data / "mcp.json").write_text(json.dumps(servers), encoding="utf-8")
         yield home
 
 

@@ -53,8 +53,8 @@ class Started:
         return (self.report[moment] - self._began_ns) / 1e9
 
 
-def started(driver: str, home: Home, *arguments: str) -> Started:
-    """Runs a driver of `tests.bench.drivers` in a home to its end.
+def started(driver: str, home: Home, *arguments: str, limit: float = TIMEOUT) -> Started:
+    """Runs a driver of `tests.bench.drivers` in a home to its end, which comes within `limit` (s).
 
     The environment says nothing of Python: what was compiled once is read compiled, as it is of a
     program that was installed.
@@ -65,7 +65,7 @@ def started(driver: str, home: Home, *arguments: str) -> Started:
         env=home.environment(),
         capture_output=True,
         encoding="utf-8",
-        timeout=TIMEOUT,
+        timeout=limit,
         check=False,
         cwd=Path(__file__).parents[2],
     )

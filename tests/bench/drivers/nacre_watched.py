@@ -63,7 +63,7 @@ class Watch:
                 return False
 
         self._heart.beat.disconnect()
-        (field,) = _visible(QPlainTextEdit, "composer")
+        (field,) = visible(QPlainTextEdit, "composer")
         self._typed = Typed()
         field.viewport().installEventFilter(self._typed)
         QTest.keyClicks(field, "x")
@@ -76,13 +76,13 @@ class Watch:
 
         now = time.monotonic()
         if "tail_ns" not in self.report:
-            for view in _visible(QListView, "transcript"):
+            for view in visible(QListView, "transcript"):
                 pane = view.parentWidget()
                 if pane.loaded and pane.rendered:
                     self.tell("tail_ns")
                     self._began = now
         elif now - self._began > self._seconds:
-            (window,) = _visible(MainWindow, "mainWindow", top=True)
+            (window,) = visible(MainWindow, "mainWindow", top=True)
             self.report["pages"] = len(window.area.pages())
             self.report["tabs"] = len(window.area.strip.tab_ids())
             self.end()
@@ -99,7 +99,8 @@ class Watch:
         os.kill(os.getpid(), signal.SIGTERM)
 
 
-def _visible(kind: Any, name: str, *, top: bool = False) -> list[Any]:
+def visible(kind: Any, name: str, *, top: bool = False) -> list[Any]:
+    """The visible parts of this name in all windows; with `top` the windows of this kind."""
     from PySide6.QtWidgets import QApplication
 
     windows = QApplication.topLevelWidgets()
