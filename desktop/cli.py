@@ -1,19 +1,19 @@
 """The `nacre` command: reads its words and hands over to one of the two roots.
 
 Exit codes: 0 done, 1 the turn failed, 2 bad use, 3 no credential (DESIGN.md §8). Nothing heavy is
-loaded to say what is wrong with the words.
+loaded to say what is wrong with the words, nor before the window is painted.
 """
 
 import argparse
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from typing import Any, NoReturn
 
+from desktop.core.cursor import MOST_ROWS, Cursor
 from desktop.core.errors import NacreError
 from desktop.core.links import SCHEME, parse_place, spelled
 from desktop.core.loading import at_rest
-from desktop.core.records import MOST_ROWS, Cursor
-from desktop.diagnostics import program_version
 
 COMMANDS = frozenset(
     ("run", "tabs", "show", "search", "import-records", "backup", "restore", "doctor")
@@ -21,11 +21,26 @@ COMMANDS = frozenset(
 DONE, FAILED, BAD_USE, NO_CREDENTIAL = 0, 1, 2, 3
 
 
-def main(argv: Sequence[str] | None = None) -> int:
-    """Runs one command; returns its exit code and never lets a traceback reach the person."""
+class _Version(argparse.Action):
+    """Says the version, which is looked up among all that is installed, and ends."""
+
+    def __call__(self, parser: argparse.ArgumentParser, *_: object) -> NoReturn:
+        from desktop.diagnostics import program_version
+
+        print(f"Nacre {program_version()}")
+        parser.exit()
+
+
+def main(
+    argv: Sequence[str] | None = None, *, on_first_paint: Callable[[], None] | None = None
+) -> int:
+    """Runs one command; returns its exit code and never lets a traceback reach the person.
+
+    `on_first_paint` is called when it opened the window and that has been painted.
+    """
     arguments = parser().parse_args(with_place(sys.argv[1:] if argv is None else argv))
     try:
-        return _run(arguments)
+        return _run(arguments, on_first_paint)
     except NacreError as error:
         print(f"nacre: {error}", file=sys.stderr)
         return FAILED
@@ -33,12 +48,17 @@ def main(argv: Sequence[str] | None = None) -> int:
         return 130
 
 
-def _run(arguments: argparse.Namespace) -> int:
+def _run(arguments: argparse.Namespace, on_first_paint: Callable[[], None] | None) -> int:
     data_dir: str | None = getattr(arguments, "data_dir", None)
     if arguments.command is None:
         from desktop.app import run_window
 
-        return run_window(data_dir, place=arguments.open or "", selftest=arguments.selftest_window)
+        return run_window(
+            data_dir,
+            place=arguments.open or "",
+            selftest=arguments.selftest_window,
+            on_first_paint=on_first_paint,
+        )
     if arguments.command in ("tabs", "show", "search"):
         with at_rest():
             from desktop.headless import looking
@@ -99,23 +119,32 @@ def _place(text: str) -> str:
         raise argparse.ArgumentTypeError(str(error)) from error
 
 
+class _Command(argparse.ArgumentParser):
+    """A command, whose words are laid out by `fill` once it is the one that was asked for."""
+
+    def __init__(
+        self, *, fill: Callable[[argparse.ArgumentParser], object] | None = None, **usual: Any
+    ) -> None:
+        super().__init__(**usual)
+        self._fill = fill
+
+    def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
+        fill, self._fill = self._fill, None
+        if fill is not None:
+            _add_data_dir(self)
+            self.add_argument("--json", action="store_true", help="print one JSON object a line")
+            fill(self)
+        return super().parse_known_args(args, namespace)
+
+
 def parser() -> argparse.ArgumentParser:
     """The words of the command; `--data-dir` may stand before or after a command's name."""
-    shared = argparse.ArgumentParser(add_help=False)
-    shared.add_argument(
-        "--data-dir",
-        metavar="FOLDER",
-        default=argparse.SUPPRESS,
-        help="where Nacre keeps its data (else NACRE_DATA_DIR, else the system's place)",
-    )
-    as_json = argparse.ArgumentParser(add_help=False)
-    as_json.add_argument("--json", action="store_true", help="print one JSON object a line")
     top = argparse.ArgumentParser(
         prog="nacre",
         description="Work with an AI agent in your own folders. Without a command: the window.",
-        parents=[shared],
     )
-    top.add_argument("--version", action="version", version=f"Nacre {program_version()}")
+    _add_data_dir(top)
+    top.add_argument("--version", action=_Version, nargs=0, help="say the version and end")
     top.add_argument(
         "--selftest-window",
         metavar="FILE.png",
@@ -128,23 +157,39 @@ def parser() -> argparse.ArgumentParser:
         default=None,  # an empty text would be read as a folder
         help="a folder, or a conversation's nacre://tab/… link; `--open` itself may be left out",
     )
-    commands = top.add_subparsers(dest="command", metavar="COMMAND")
-    _add_run(commands.add_parser("run", parents=[shared, as_json], help="one turn, no window"))
-    _add_tabs(commands.add_parser("tabs", parents=[shared, as_json], help="list conversations"))
-    _add_show(commands.add_parser("show", parents=[shared, as_json], help="print a conversation"))
-    _add_search(commands.add_parser("search", parents=[shared, as_json], help="find messages"))
-    records = commands.add_parser(
-        "import-records", parents=[shared, as_json], help="take over legacy records"
+    commands = top.add_subparsers(dest="command", metavar="COMMAND", parser_class=_Command)
+    commands.add_parser("run", fill=_add_run, help="one turn, no window")
+    commands.add_parser("tabs", fill=_add_tabs, help="list conversations")
+    commands.add_parser("show", fill=_add_show, help="print a conversation")
+    commands.add_parser("search", fill=_add_search, help="find messages")
+    commands.add_parser("import-records", fill=_add_records, help="take over legacy records")
+    commands.add_parser("backup", fill=_add_backup, help="make a checked backup")
+    commands.add_parser("restore", fill=_add_restore, help="bring a backup back")
+    commands.add_parser("doctor", fill=lambda _: None, help="look for what is wrong")
+    return top
+
+
+def _add_data_dir(words: argparse.ArgumentParser) -> None:
+    words.add_argument(
+        "--data-dir",
+        metavar="FOLDER",
+        default=argparse.SUPPRESS,
+        help="where Nacre keeps its data (else NACRE_DATA_DIR, else the system's place)",
     )
+
+
+def _add_records(records: argparse.ArgumentParser) -> None:
     records.add_argument("folder", metavar="DIR", help="the folder with projects/ and agents/")
-    keep = commands.add_parser("backup", parents=[shared, as_json], help="make a checked backup")
-    keep.add_argument(
+
+
+def _add_backup(backup: argparse.ArgumentParser) -> None:
+    backup.add_argument(
         "file", metavar="FILE", nargs="?", help="a new file, or a folder (else the data folder's)"
     )
-    back = commands.add_parser("restore", parents=[shared, as_json], help="bring a backup back")
-    back.add_argument("file", metavar="FILE", help="what `nacre backup` made")
-    commands.add_parser("doctor", parents=[shared, as_json], help="look for what is wrong")
-    return top
+
+
+def _add_restore(restore: argparse.ArgumentParser) -> None:
+    restore.add_argument("file", metavar="FILE", help="what `nacre backup` made")
 
 
 def _add_tabs(tabs: argparse.ArgumentParser) -> None:

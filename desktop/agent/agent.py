@@ -38,7 +38,8 @@ from desktop.core.model import Model, Retry, Spent
 from desktop.core.permissions import PermissionMode
 from desktop.core.protocols import TurnStore
 from desktop.core.records import RequestRecord
-from desktop.core.status import Compacting, Elsewhere, NewTools, QueuedMessage, TabStatus, Way
+from desktop.core.status import Compacting, Elsewhere, NewTools, QueuedMessage, TabStatus
+from desktop.core.ways import Way
 
 WORKING = "The agent is working in this conversation."
 

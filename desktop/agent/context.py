@@ -23,9 +23,10 @@ from desktop.core.chunks import (
 )
 from desktop.core.conversation import prompt_of, told, tools_of
 from desktop.core.events import Usage
-from desktop.core.media import entries, media_of
+from desktop.core.media import media_of
 from desktop.core.records import RequestRecord
 from desktop.core.rewrites import standing
+from desktop.core.shown import entries
 
 # Prose and code have 3.5 to 4; what has fewer is rare, and a piece leaves room for it.
 BYTES_A_TOKEN = 3

@@ -13,9 +13,10 @@ from desktop.core.caching import note_of
 from desktop.core.chunks import LogChunk, NewChunk, System, Thinking
 from desktop.core.conversation import told
 from desktop.core.events import Failure
-from desktop.core.media import BUDGET, Budget, Media, Place, placed
+from desktop.core.media import BUDGET, Budget, Media
 from desktop.core.records import RequestRecord
 from desktop.core.rewrites import leaving_out_thinking, replacing, standing
+from desktop.core.shown import Place, placed
 
 TOO_MUCH = (
     "Earlier pictures and documents are not shown to the model any more, for a request holds only "

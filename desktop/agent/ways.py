@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from desktop.agent import repair
 from desktop.core.chunks import LogChunk, System, Text
 from desktop.core.conversation import is_answer, is_compaction, retracted_ids, split_dangling
-from desktop.core.status import Way
+from desktop.core.ways import Way
 
 GO_ON = "Go on from where the answer was cut off."
 

@@ -9,6 +9,8 @@ import gc
 
 from PySide6.QtCore import QAbstractEventDispatcher, QObject
 
+from desktop.core.loading import is_resting
+
 
 class Collector(QObject):
     """Takes the place of the automatic collector until `stop`."""
@@ -20,7 +22,12 @@ class Collector(QObject):
         self._dispatcher.aboutToBlock.connect(self.look)
 
     def look(self) -> None:
-        """Collects the generations that are due, by the thresholds of the automatic collector."""
+        """Collects the generations that are due, by the thresholds of the automatic collector.
+
+        What another thread is loading meanwhile is not looked through: it stays for good.
+        """
+        if is_resting():
+            return
         due = [
             generation
             for generation, (count, most) in enumerate(

@@ -127,6 +127,11 @@ class Layers:
         self._preferences.changed.connect(self._preference_changed)
         return self._runtime
 
+    def begin_rest(self) -> None:
+        """What the person looks at is on the screen: what takes the processor for long begins."""
+        later = asyncio.get_running_loop().call_later
+        self._opened().keep_tools_connected(later, self._tasks.start)
+
     def doors(self) -> Doors:
         """What the window gets handed in."""
         runtime = self._opened()

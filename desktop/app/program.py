@@ -11,6 +11,7 @@ import logging
 import signal
 import sys
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -41,6 +42,7 @@ if TYPE_CHECKING:
 
 _LOG = logging.getLogger(__name__)
 END_SECONDS = 2.5
+SETTLING_SECONDS = 5.0  # what cannot be shown must not hold up the rest
 
 
 class _FirstPaint(QObject):
@@ -89,13 +91,15 @@ class Program:
         self._quitting: asyncio.Future[None] | None = None
         self._asked = False
         self._theme = self._theme_now()
-        dress(app, self._theme, shell_style(self._theme))
+        # Built without a sheet: with one each change of a parent polishes all within it anew.
+        app.setFont(self._theme.font())
         self._window = MainWindow(
             theme=self._theme,
             tasks=self._tasks,
             preferences=self._preferences,
             cache=self._cache,
         )
+        dress(app, self._theme, shell_style(self._theme))
 
     async def run(self) -> int:
         """Returns the exit code."""
@@ -118,12 +122,14 @@ class Program:
             self._tasks.start(self._run_selftest(Path(self._selftest)), "self-test")
         await self._quitting
         code = await self._end()
+        self._caret.stop()
         collector.stop()
         return code
 
     def _complete(self) -> None:
         """What is needed from the first moment after the paint on."""
         from desktop.app.arriving import Arrivals
+        from desktop.app.caret import Caret
         from desktop.app.helping import Helping
         from desktop.headless.crashes import CrashFile
         from desktop.ui.actions import fill_menus
@@ -133,6 +139,7 @@ class Program:
         self.arrivals = Arrivals(
             self._window, self._tasks, self._door.place if self._door is not None else None
         )
+        self._caret = Caret(self._app)
         self._helping = Helping(
             self._folder,
             window=self._window,
@@ -181,6 +188,10 @@ class Program:
         desk = self._layers.desk(self._window)
         self._window.connect_desk(desk, self._layers.make_page, view, self._folder.scratch)
         self.arrivals.connect_desk(desk)
+        with suppress(TimeoutError):
+            async with asyncio.timeout(SETTLING_SECONDS):
+                await self._window.settled()
+        self._layers.begin_rest()
 
     async def _listen(self, door: FrontDoor) -> None:
         """Second starts are heard, while everything else is still loading."""

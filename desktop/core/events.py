@@ -11,7 +11,7 @@ from typing import Any, Literal
 
 from desktop.core.caching import Diagnosis
 from desktop.core.chunks import Payload
-from desktop.core.media import Place
+from desktop.core.shown import Place
 
 BlockType = Literal["text", "thinking", "tool_call", "opaque"]
 FailureKind = Literal[

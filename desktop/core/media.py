@@ -1,21 +1,22 @@
-"""Pictures and documents that rows refer to: by the hash of a kept file, never by their bytes.
+"""Pictures and documents that entries refer to: by the hash of a kept file, never by their bytes.
 
-A user text has them among its `attachments`, a tool result in its `images`, as
+An entry, of a row (`core/shown`) or of what is being written, is
 `{kind, sha256, mediaType, name, width, height, size, pages?, original?}`; `original` is what the
 person gave, where that was changed. What does not have this shape is no picture, and stays as is.
 """
 
+from __future__ import annotations
+
 import math
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal, cast
+from typing import TYPE_CHECKING, Literal
 
-from desktop.core.chunks import Json, LogChunk, Payload, Text, ToolResult
+if TYPE_CHECKING:
+    from desktop.core.chunks import Json
 
 Kind = Literal["image", "document"]
-# A row's id, and the number of the picture among those of the row.
-Place = tuple[str, int]
 
 IMAGE_TYPES = frozenset({"image/jpeg", "image/png", "image/gif", "image/webp"})
 PDF = "application/pdf"
@@ -74,26 +75,11 @@ class Budget:
         )
 
     @property
-    def half(self) -> "Budget":
+    def half(self) -> Budget:
         return Budget(self.count // 2, self.size // 2, self.pages // 2)
 
 
 BUDGET = Budget()
-
-
-def entries(data: Payload) -> Sequence[Json]:
-    """What is attached to a text, or what a result shows, in order."""
-    match data:
-        case Text():
-            return data.attachments
-        case ToolResult():
-            images = data.extra.get("images")
-            if not isinstance(images, list | tuple):
-                return ()
-            found = cast("Sequence[object]", images)
-            return [cast("Json", one) if isinstance(one, Mapping) else {} for one in found]
-        case _:
-            return ()
 
 
 def is_media(entry: Json) -> bool:
@@ -127,22 +113,6 @@ def media_of(entry: Json) -> Media | None:
         size=_count(entry.get("size")),
         pages=_count(entry.get("pages")),
     )
-
-
-def placed(rows: Iterable[LogChunk]) -> Iterator[tuple[Place, LogChunk, Media]]:
-    """The pictures and documents of rows, in order, each with its place and its row."""
-    for row in rows:
-        data = row.data
-        # Most rows show nothing: this is asked of whole conversations before each request.
-        if isinstance(data, ToolResult):
-            if not data.extra:
-                continue
-        elif not isinstance(data, Text) or not data.attachments:
-            continue
-        for index, entry in enumerate(entries(data)):
-            media = media_of(entry)
-            if media is not None:
-                yield (row.id, index), row, media
 
 
 def _count(value: object) -> int:

@@ -10,13 +10,13 @@ from typing import Literal, Protocol
 
 from desktop.core.chunks import Json, LogChunk, NewChunk, Stamp
 from desktop.core.conversation import LoadedSession
+from desktop.core.drafts import Draft
 from desktop.core.outline import Piece
 from desktop.core.permissions import Answer, PermissionMode, Rule
 from desktop.core.records import (
     EVERYTHING,
     Branch,
     CatalogueView,
-    Draft,
     FoundRows,
     Page,
     Project,

@@ -11,7 +11,8 @@ from typing import Any, cast
 
 from desktop.core.chunks import LogChunk, System, Text, Thinking, ToolResult
 from desktop.core.conversation import retracted_ids
-from desktop.core.media import Place, entries, is_media
+from desktop.core.media import is_media
+from desktop.core.shown import Place, entries
 
 
 def replacing(places: Iterable[Place], text: str) -> System:

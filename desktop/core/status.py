@@ -6,10 +6,9 @@ from typing import Literal
 from desktop.core.chunks import Json
 from desktop.core.model import Retry, Spent
 from desktop.core.permissions import PermissionMode, Question
+from desktop.core.ways import Way
 
 Phase = Literal["idle", "running", "elsewhere"]
-Way = Literal["retry", "go_on"]
-WAYS: tuple[Way, ...] = ("retry", "go_on")
 
 
 @dataclass(frozen=True, slots=True)

@@ -321,19 +321,19 @@ class Runtime:
 
     async def _keep_tools_connected(self, later: Later, start: Start) -> None:
         await self.connect_tools()
-        later(TOOL_SERVERS_CHECK_SECONDS, partial(self._begin_connecting, later, start))
+        later(TOOL_SERVERS_CHECK_SECONDS, partial(self.keep_tools_connected, later, start))
 
-    def _begin_connecting(self, later: Later, start: Start) -> None:
+    def keep_tools_connected(self, later: Later, start: Start) -> None:
+        """Looks now and then which tool servers there are. The first look loads their library."""
         start(self._keep_tools_connected(later, start), "look at the tool servers")
 
     def watch(self, later: Later, start: Start, *, arm: Callable[[], None] | None = None) -> None:
-        """Looks now and then: what other processes did, what is to tidy, which tool servers there
-        are, which conversation is to be kept in the provider's cache.
+        """Looks now and then: what other processes did, what is to tidy, which conversation is to
+        be kept in the provider's cache.
 
         And once, whether the file is whole. `arm` as of `Outside`; who has it calls `wake`.
         """
         later(FILE_CHECK_SECONDS, partial(self._begin_file_check, start))
-        self._begin_connecting(later, start)
         self.hub.subscribe(Restful(self._warming.changed))
         start(self._warming.keep(), "keep conversations in the cache")
         self._outside = Outside(

@@ -15,7 +15,7 @@ from sqlalchemy import Connection, delete, select
 from sqlalchemy.dialects.sqlite import insert as upsert
 
 from desktop.core.chunks import Json
-from desktop.core.records import Draft
+from desktop.core.drafts import Draft
 from desktop.store import tabs
 from desktop.store.blobs import Blobs
 from desktop.store.codec import clean, to_json

@@ -8,8 +8,9 @@ time of last activity either (SPEC P08).
 from collections.abc import Sequence
 
 from desktop.core.chunks import DamagedRow, LogChunk
+from desktop.core.cursor import MOST_ROWS, Cursor
 from desktop.core.protocols import LogReader
-from desktop.core.records import MOST_ROWS, Cursor, Page, TimelinePage
+from desktop.core.records import Page, TimelinePage
 
 
 class AgentTimelineStore:

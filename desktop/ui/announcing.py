@@ -1,19 +1,20 @@
 """The one place that speaks to a screen reader by itself, and parts whose words are said once.
 
-What the window says of conversations is the `Announcer`'s.
+What the window says of conversations is the `Announcer`'s. The classes of accessibility are asked
+for when something is said: to make them costs a part of the time to the first picture.
 """
 
+from PySide6 import QtGui
 from PySide6.QtCore import QEvent, QObject
-from PySide6.QtGui import QAccessible, QAccessibleAnnouncementEvent
 from PySide6.QtWidgets import QWidget
 
 
 def announce(part: QWidget, sentence: str, *, at_once: bool = False) -> None:
     """Says it, after what is being said; `at_once` for what the person is waited for."""
-    event = QAccessibleAnnouncementEvent(part, sentence)
+    event = QtGui.QAccessibleAnnouncementEvent(part, sentence)
     if at_once:
-        event.setPoliteness(QAccessible.AnnouncementPoliteness.Assertive)
-    QAccessible.updateAccessibility(event)
+        event.setPoliteness(QtGui.QAccessible.AnnouncementPoliteness.Assertive)
+    QtGui.QAccessible.updateAccessibility(event)
 
 
 class Told(QObject):

@@ -3,16 +3,20 @@
 What is not changed stays as it was, byte for byte; a change keeps the kind of its line ends.
 """
 
-from typing import Any
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
 
 from PySide6.QtCore import QSize, Qt, Signal
 from PySide6.QtWidgets import QDialog, QDialogButtonBox, QPlainTextEdit, QVBoxLayout, QWidget
 
-from desktop.core.chunks import Json
 from desktop.ui.controls import text_label
 from desktop.ui.plain_text import Filling, text_of
 from desktop.ui.theme import Theme
 from desktop.ui.visible import visible
+
+if TYPE_CHECKING:
+    from desktop.core.chunks import Json
 
 # Letters of a line that can be laid out without a pause that is felt.
 LONGEST_LINE = 100_000

@@ -13,7 +13,7 @@ from typing import Any, assert_never
 from PySide6.QtCore import QObject, Signal
 
 from desktop.core.chunks import LogChunk, Text
-from desktop.core.records import Draft
+from desktop.core.drafts import Draft
 from desktop.ui.composer import Composer
 from desktop.ui.doors import Doors
 from desktop.ui.notice_bar import NoticeBar

@@ -22,7 +22,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from desktop.core.records import Draft
+from desktop.core.drafts import Draft
 from desktop.settings import PERMISSION_MODE
 from desktop.ui import words
 from desktop.ui.attached_text import with_text
@@ -62,13 +62,14 @@ class Composer(QFrame):
     """The field, its attachments, and the row with model, effort, mode, context, cost and send.
 
     Signals carry what the person wants; `show_*` methods say what is. `key_wanted` is the line's of
-    a missing key.
+    a missing key; `models_wanted` while the choice of models is looked at.
     """
 
     send_wanted = Signal(str, list)
     stop_wanted = Signal()
     attach_wanted = Signal(object)
     model_chosen = Signal(str)
+    models_wanted = Signal()
     effort_chosen = Signal(str)
     mode_chosen = Signal(str)
     draft_changed = Signal()
@@ -313,6 +314,7 @@ class Composer(QFrame):
         self.field.cursorPositionChanged.connect(self._drafted)
         self.attached.changed.connect(self._changed)
         self.attached.changed.connect(lambda: self._estimate.show_attached(self.attached.entries))
+        self._model.looked_at.connect(self.models_wanted)
         self._model.activated.connect(lambda _: self.model_chosen.emit(self._model.currentData()))
         self._effort.activated.connect(
             lambda _: self.effort_chosen.emit(self._effort.currentData())

@@ -51,6 +51,7 @@ class ConversationArea(QWidget):
     forked = Signal(str, str)
     working = Signal(bool)
     key_wanted = Signal(str)
+    models_wanted = Signal()
     open_wanted = Signal(str)
     action_wanted = Signal(str)
 
@@ -89,6 +90,7 @@ class ConversationArea(QWidget):
         self.strip.closed.connect(self.closed)
         self.strip.reordered.connect(self.reordered)
         self.new_page.composer.key_wanted.connect(self.key_wanted)
+        self.new_page.composer.models_wanted.connect(self.models_wanted)
         self.new_page.composer.attach_wanted.connect(
             lambda what: self.attach_wanted.emit(self.new_page.composer, what)
         )
@@ -162,6 +164,7 @@ class ConversationArea(QWidget):
                 lambda what, page=page: self.attach_wanted.emit(page.composer, what)
             )
             page.composer.key_wanted.connect(self.key_wanted)
+            page.composer.models_wanted.connect(self.models_wanted)
             page.unarchive_wanted.connect(lambda: self.unarchive_wanted.emit(tab_id))
             page.open_wanted.connect(self.open_wanted)
             page.commanding.action_wanted.connect(self.action_wanted)

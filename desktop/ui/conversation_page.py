@@ -16,7 +16,8 @@ from desktop.core.model import ModelInfo
 from desktop.core.permissions import Answer
 from desktop.core.records import Receipt
 from desktop.core.reducer import BlockOp
-from desktop.core.status import TabStatus, Way
+from desktop.core.status import TabStatus
+from desktop.core.ways import Way
 from desktop.ui.activity import ActivityLine
 from desktop.ui.banner import Banner
 from desktop.ui.bookmarking import Bookmarking

@@ -89,12 +89,14 @@ class Desk(QObject):
         self.searching.open_wanted.connect(self.open_hit)
         self.loaded.connect(self.searching.show)
         self._held = 0
+        self._has_asked = False
         area.moved.connect(self._move_to)
         area.forked.connect(self._show_fork)
         area.working.connect(self._hold)
         area.unarchive_wanted.connect(self.putting_away.unarchive_tab)
         area.connect_welcome(self._make_welcome)
         area.key_wanted.connect(self._help_with_key)
+        area.models_wanted.connect(self.ask_models)
         doors.unlocking.changed.connect(self.reachable)
         doors.access.on_change(self._key_changed)
 
@@ -143,10 +145,17 @@ class Desk(QObject):
     def refresh(self) -> None:
         self._tasks.start(self._load(), "load catalogue")
 
-    def load_models(self) -> None:
-        """Shows the models that are known, and asks the server for its own."""
+    def show_models(self) -> None:
+        """The models that are known. What the server has beside them is asked when it is wanted:
+        the provider's library, which asks it, is a third of all that Nacre holds (SPEC U10)."""
+        self._has_asked = False
         self.models_loaded.emit(self.doors.access.known_models())
-        self._tasks.start(self._load_models(), "load models")
+
+    def ask_models(self) -> None:
+        """Somebody chooses a model, or a request goes out: asks the server, once."""
+        if not self._has_asked and self.doors.access.state().ready:
+            self._has_asked = True
+            self._tasks.start(self._load_models(), "load models")
 
     async def _load(self) -> None:
         if not self._held:
@@ -227,7 +236,7 @@ class Desk(QObject):
     def _key_changed(self) -> None:
         """Another key or server is in force, or none any more."""
         self.reachable.emit()
-        self.load_models()
+        self.show_models()
 
     def _help_with_key(self, act: str) -> None:
         """The button beside the line that says why no key can be had."""

@@ -1,14 +1,19 @@
 """About how many tokens a message is, said where it begins to matter."""
 
+from __future__ import annotations
+
 from collections.abc import Iterable
+from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QSize, QTimer
 from PySide6.QtWidgets import QLabel, QPlainTextEdit, QWidget
 
-from desktop.core.chunks import Json
 from desktop.core.media import media_of
 from desktop.ui import words
 from desktop.ui.plain_text import text_of
+
+if TYPE_CHECKING:
+    from desktop.core.chunks import Json
 
 LEAST = 1_000
 BYTES_A_TOKEN = 4

@@ -21,7 +21,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from desktop.core.status import WAYS
+from desktop.core.ways import WAYS
 from desktop.settings import (
     EFFORT,
     MODEL,
@@ -147,7 +147,7 @@ class MainWindow(QMainWindow):
         self._show_new_ready()
         if self._cache.right_pane:
             self._right_side(desk).open(self._cache.right_pane)
-        desk.load_models()
+        desk.show_models()
         desk.new_draft.bring_back()
 
     def say(self, sentence: str, detail: str = "") -> None:
@@ -230,6 +230,8 @@ class MainWindow(QMainWindow):
     def status(self, status: TabStatus) -> None:
         self._list.show_status(status)
         self.area.show_status(status)
+        if self._desk is not None and status.phase == "running":
+            self._desk.ask_models()
 
     # -- showing ------------------------------------------------------------------------------
 

@@ -1,14 +1,19 @@
 """A choice that reads as text until it is pointed at: `Claude Opus 5.5 ▾` under the composer."""
 
-from PySide6.QtCore import QPointF, QRectF, QSize, Qt
-from PySide6.QtGui import QEnterEvent, QPainter, QPaintEvent, QPen
+from PySide6.QtCore import QPointF, QRectF, QSize, Qt, Signal
+from PySide6.QtGui import QEnterEvent, QFocusEvent, QPainter, QPaintEvent, QPen
 from PySide6.QtWidgets import QComboBox, QWidget
 
 from desktop.ui.theme import Theme
 
 
 class QuietCombo(QComboBox):
-    """Paints itself; everything else is Qt's own combo box, keyboard and screen reader included."""
+    """Paints itself; everything else is Qt's own combo box, keyboard and screen reader included.
+
+    `looked_at` when it is pointed at or gets the keyboard: what it offers may be wanted now.
+    """
+
+    looked_at = Signal()
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -42,6 +47,11 @@ class QuietCombo(QComboBox):
     def enterEvent(self, event: QEnterEvent) -> None:
         super().enterEvent(event)
         self.update()
+        self.looked_at.emit()
+
+    def focusInEvent(self, event: QFocusEvent) -> None:
+        super().focusInEvent(event)
+        self.looked_at.emit()
 
     def paintEvent(self, event: QPaintEvent) -> None:
         painter = QPainter(self)

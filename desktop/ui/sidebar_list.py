@@ -5,7 +5,7 @@ Loaded once the catalogue can be read. Everything comes from metadata and the ru
 
 from __future__ import annotations
 
-from datetime import datetime, timedelta
+from datetime import datetime, time, timedelta
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QModelIndex, QPoint, Qt, QTimer, Signal
@@ -44,7 +44,8 @@ class SidebarView(QListView):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         calm(self)
-        self.setUniformItemSizes(False)
+        # With one height for all, thousands of rows are laid out without asking for each.
+        self.setUniformItemSizes(True)
         self.clicked.connect(self.chosen)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
@@ -101,7 +102,7 @@ class ConversationList(SidebarView):
         self._current = ""
         self._words = ""
         self._phrases = Phrases(
-            span_of=self._span_of,
+            spans=self._spans,
             branches=self._branches_words,
             subagents=self._subagents_words,
             untitled=self.tr("New conversation"),
@@ -188,14 +189,20 @@ class ConversationList(SidebarView):
             self._select_current()
         self.filled.emit(self.rows.rowCount() > 0)
 
-    def _span_of(self, moment: int) -> str:
-        day = datetime.fromtimestamp(moment / 1000).astimezone().date()
+    def _spans(self) -> list[tuple[int, str]]:
+        """In the days of this place, of which not all have 24 hours."""
         today = datetime.now().astimezone().date()
-        if day >= today:
-            return self.tr("Today")
-        if day == today - timedelta(days=1):
-            return self.tr("Yesterday")
-        return self.tr("7 days") if day > today - timedelta(days=7) else self.tr("Older")
+
+        def since(days: int) -> int:
+            begin = datetime.combine(today - timedelta(days=days), time()).astimezone()
+            return round(begin.timestamp() * 1000)
+
+        return [
+            (since(0), self.tr("Today")),
+            (since(1), self.tr("Yesterday")),
+            (since(6), self.tr("7 days")),
+            (0, self.tr("Older")),
+        ]
 
     def _branches_words(self, count: int) -> str:
         if count == 1:

@@ -29,10 +29,8 @@ class SidebarDelegate(QStyledItemDelegate):
         self.theme = theme
 
     def sizeHint(self, option: QStyleOptionViewItem, index: Index) -> QSize:
-        row = index.data(ROW_ROLE)
-        line = option.fontMetrics.height()
-        room = self.theme.space_4 if isinstance(row, SpanRow) else self.theme.space_12
-        return QSize(0, line + room)
+        """The same for every row: it is asked for one."""
+        return QSize(0, option.fontMetrics.height() + self.theme.space_12)
 
     def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: Index) -> None:
         row = index.data(ROW_ROLE)

@@ -8,7 +8,7 @@ keeps conversations whose title or folder holds every word, the archived ones to
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -93,9 +93,10 @@ class Look:
 
 @dataclass(frozen=True, slots=True)
 class Phrases:
-    """The words of the list: `span_of` names the span of a moment in the person's day."""
+    """The words of the list: `spans` names the spans of time as they are now, newest first, each
+    with the moment (ms UTC) since which it lasts; the last one has no beginning."""
 
-    span_of: Callable[[int], str]
+    spans: Callable[[], Sequence[tuple[int, str]]]
     branches: Callable[[int], str]
     subagents: Callable[[int], str]
     untitled: str
@@ -133,6 +134,7 @@ class _Listing:
         self._phrases = phrases
         self._statuses = statuses
         self._unseen = unseen
+        self._spans = phrases.spans()
         self._wanted = [word for word in look.words.casefold().split() if word]
         self._tabs = {tab.id: tab for tab in view.tabs}
         self._begun: dict[str, list[Tab]] = {}
@@ -158,6 +160,8 @@ class _Listing:
                 yield from self._inside(folder, sorted(tabs, key=moment_of, reverse=True))
 
     def _is_wanted(self, tab: Tab, workspace: Workspace) -> bool:
+        if not self._wanted:
+            return True
         text = f"{tab.title} {workspace.display_name} {workspace.directory}".casefold()
         return all(word in text for word in self._wanted)
 
@@ -183,22 +187,34 @@ class _Listing:
                 self._begun.setdefault(tab.parent_tab_id, []).append(tab)
                 continue
             families.setdefault(tab.id if self._wanted else self._root(tab), []).append(tab)
-        spans = {self._phrases.span_of(moment_of(family[0])) for family in families.values()}
+        # They stand by time, as the spans do.
+        newest = [family[0] for family in families.values()]
+        has_spans = bool(newest) and self._span(newest[0]) != self._span(newest[-1])
         span = ""
         for root, family in families.items():
-            now = self._phrases.span_of(moment_of(family[0]))
-            if len(spans) > 1 and now != span:
+            if has_spans and (now := self._span(family[0])) != span:
                 span = now
                 yield SpanRow(f"{folder.key}/{span}", span)
             yield self._conversation(family[0])
-            yield from self._subagents(family[0], level=1)
-            yield from self._branches(root, family[1:])
+            if family[0].id in self._begun:
+                yield from self._subagents(family[0], level=1)
+            if len(family) > 1:
+                yield from self._branches(root, family[1:])
+
+    def _span(self, tab: Tab) -> str:
+        moment = moment_of(tab)
+        for since, name in self._spans:
+            if moment >= since:
+                return name
+        return self._spans[-1][1]
 
     def _root(self, tab: Tab) -> str:
         """The conversation that its family goes back to, also where that is not listed any more."""
+        parent = tab.forked_from
+        if parent is None:  # as nearly all
+            return tab.id
         seen = {tab.id}
         root = tab.id
-        parent = tab.forked_from
         while parent is not None and parent not in seen:
             seen.add(parent)
             root = parent

@@ -25,6 +25,8 @@ def apart(text: str) -> str:
 
 def in_order(text: str) -> str:
     """The text with what reorders it, and each control character, as ‹U+XXXX›."""
+    if text.isascii() and text.isprintable():
+        return text
     return "".join(_shown(one) if one in _REORDERING or one < " " else one for one in text)
 
 

@@ -8,7 +8,8 @@ there when it can't be done.
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QPushButton, QWidget
 
-from desktop.core.status import WAYS, TabStatus, Way
+from desktop.core.status import TabStatus
+from desktop.core.ways import WAYS, Way
 from desktop.ui.theme import Theme
 from desktop.ui.transcript.acts import way_tip, way_words
 

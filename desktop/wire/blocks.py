@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from typing import Any, cast
 
 from desktop.core.chunks import Json, LogChunk, Opaque, Stamp, Text, Thinking, ToolCall, ToolResult
-from desktop.core.media import entries
+from desktop.core.shown import entries
 from desktop.wire.showing import Showing
 
 Block = dict[str, Any]

@@ -10,9 +10,9 @@ from dataclasses import replace
 from typing import Any, cast
 
 from desktop.core.chunks import LogChunk, Stamp, Text, ToolResult
-from desktop.core.media import Place, entries, placed
 from desktop.core.model import RequestOptions
 from desktop.core.rewrites import standing
+from desktop.core.shown import Place, entries, placed
 from desktop.wire.models import ModelTable
 from desktop.wire.request import build
 

@@ -11,8 +11,9 @@ from typing import Any
 
 from desktop.core.chunks import Json, LogChunk
 from desktop.core.conversation import told
-from desktop.core.media import Media, is_media, is_replaced, media_of, placed
+from desktop.core.media import Media, is_media, is_replaced, media_of
 from desktop.core.rewrites import standing
+from desktop.core.shown import placed
 from desktop.wire.models import KnownModel
 
 Block = dict[str, Any]

@@ -9,8 +9,9 @@ from dataclasses import dataclass, field, replace
 
 from desktop.core.chunks import LogChunk, System
 from desktop.core.conversation import is_message
+from desktop.core.drafts import Draft
 from desktop.core.errors import StoreError, UnknownConversation
-from desktop.core.records import Branch, Draft, RequestRecord, Snapshot, Tab, ViewState
+from desktop.core.records import Branch, RequestRecord, Snapshot, Tab, ViewState
 from desktop.core.status import QueuedMessage
 
 _NUMBERED = re.compile(r"(.*) \((\d{1,4})\)", re.DOTALL)

@@ -34,8 +34,8 @@ from desktop.core.events import (
     RetryScheduled,
     Usage,
 )
-from desktop.core.media import Place
 from desktop.core.model import ModelInfo, RequestOptions
+from desktop.core.shown import Place
 from tests.fakes.histories import Excuses
 from tests.fakes.rows_told import Told
 

@@ -13,6 +13,7 @@ from typing import Literal
 
 from desktop.core.chunks import Json, LogChunk, NewChunk, Stamp, Text
 from desktop.core.conversation import LoadedSession, is_message, split_dangling
+from desktop.core.drafts import Draft
 from desktop.core.errors import InBin, LeaseHeld, StoreError, UnknownFolder
 from desktop.core.outline import Gathering, Piece, Sought
 from desktop.core.permissions import Rule
@@ -20,7 +21,6 @@ from desktop.core.records import (
     EVERYTHING,
     Branch,
     CatalogueView,
-    Draft,
     FoundRows,
     Page,
     Project,

@@ -9,7 +9,7 @@ import pytest
 import qasync
 from pytestqt.qtbot import QtBot
 
-from desktop.core.records import Draft
+from desktop.core.drafts import Draft
 from desktop.store.log import Log
 from desktop.tools.attachments.reading import attachment_of, picture_of
 from desktop.ui.attaching import Reading, attach

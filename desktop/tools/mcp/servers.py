@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from desktop.core.errors import ToolFailed
+from desktop.core.loading import at_rest
 from desktop.core.tool_servers import ServerEntry
 from desktop.core.tools import Tool
 from desktop.tools.mcp import config, remembered
@@ -46,7 +47,8 @@ class _Running:
 
 def _load_link() -> Any:
     """The module that loads the library (most of a second), on the thread that asks."""
-    return importlib.import_module("desktop.tools.mcp.link")
+    with at_rest():
+        return importlib.import_module("desktop.tools.mcp.link")
 
 
 class ToolServers:

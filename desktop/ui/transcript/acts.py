@@ -11,7 +11,8 @@ from typing import Literal
 from desktop.core.chunks import LogChunk, Text, ToolCall
 from desktop.core.groups import OpenRow, Row
 from desktop.core.records import Branch
-from desktop.core.status import TabStatus, Way
+from desktop.core.status import TabStatus
+from desktop.core.ways import Way
 from desktop.ui.transcript.phrases import Context, plain_text, say
 
 Act = Literal["subagent", "copy", "edit", "regenerate", "fork", "quote", "bookmark"]

@@ -25,9 +25,10 @@ from desktop.core.chunks import (
     ToolResult,
 )
 from desktop.core.groups import OpenRow, Row
-from desktop.core.media import entries, is_media
+from desktop.core.media import is_media
 from desktop.core.printed import Printed
 from desktop.core.records import Fold
+from desktop.core.shown import entries
 from desktop.ui.theme import Theme
 from desktop.ui.transcript.box import Box, Panel, Space
 from desktop.ui.transcript.card import Cards, head_and_tail, result_pieces, text_pieces

@@ -11,9 +11,10 @@ from PySide6.QtGui import QTextCursor
 
 from desktop.core.chunks import DamagedRow, Json, LogChunk, ToolCall, ToolResult
 from desktop.core.groups import OpenRow, Row
-from desktop.core.media import entries, is_media
+from desktop.core.media import is_media
 from desktop.core.printed import Printed, spans_in
 from desktop.core.records import Fold
+from desktop.core.shown import entries
 from desktop.ui.theme import Theme
 from desktop.ui.transcript.acts import subagent_of, words_of
 from desktop.ui.transcript.box import Box, Panel, Space

@@ -15,7 +15,7 @@ from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QToolButton, QWidget
 from desktop.core.chunks import LogChunk
 from desktop.core.groups import OpenRow, Relations, Row
 from desktop.core.records import Branch
-from desktop.core.status import Way
+from desktop.core.ways import Way
 from desktop.ui.theme import Theme
 from desktop.ui.transcript.acts import (
     Act,

@@ -23,7 +23,8 @@ from desktop.core.chunks import (
     ToolResult,
 )
 from desktop.core.groups import OpenRow, Relations, Row, takes_space
-from desktop.core.media import entries, is_media, media_of
+from desktop.core.media import is_media, media_of
+from desktop.core.shown import entries
 from desktop.core.status import TabStatus
 from desktop.ui.kept_files import OUTPUT_SUFFIX
 from desktop.ui.visible import visible

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QMenu, QWidget
 
-from desktop.core.status import Way
+from desktop.core.ways import Way
 from desktop.ui.transcript.acts import Act, way_words
 from desktop.ui.transcript.copying import Form
 from desktop.ui.transcript.phrases import say

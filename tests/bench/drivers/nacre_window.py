@@ -2,7 +2,7 @@
 
 import sys
 
-from desktop.app import run_window
+from desktop.cli import main
 from tests.bench.drivers.report import end
 
-sys.exit(run_window(sys.argv[1], on_first_paint=end))
+sys.exit(main(["--data-dir", sys.argv[1]], on_first_paint=end))

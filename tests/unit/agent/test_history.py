@@ -3,8 +3,8 @@
 from pathlib import Path
 
 from desktop.core.chunks import LogChunk, Text
+from desktop.core.cursor import Cursor
 from desktop.core.events import BlockDelta, BlockStarted
-from desktop.core.records import Cursor
 from desktop.store.timeline import AgentTimelineStore
 from tests.fakes.models import Gate, ScriptedModel, begins, block, ends, says
 from tests.unit.agent.stage import Stage, played

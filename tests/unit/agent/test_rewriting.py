@@ -11,8 +11,9 @@ from hypothesis import strategies as st
 from desktop.agent import context
 from desktop.agent.rewriting import NO_THINKING, beyond
 from desktop.core.chunks import LogChunk, Text, Thinking, ToolResult
-from desktop.core.media import BUDGET, MOST_TOKENS, Budget, Media, Place, placed
+from desktop.core.media import BUDGET, MOST_TOKENS, Budget, Media
 from desktop.core.rewrites import rewritten, standing
+from desktop.core.shown import Place, placed
 from tests.fakes.models import (
     ScriptedModel,
     begins,

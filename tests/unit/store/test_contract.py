@@ -23,10 +23,11 @@ from desktop.core.chunks import (
     ToolResult,
 )
 from desktop.core.conversation import LoadedSession
+from desktop.core.drafts import Draft
 from desktop.core.errors import StoreError, UnknownConversation, UnknownFolder
 from desktop.core.permissions import Rule
 from desktop.core.protocols import Catalogue, LogReader, TurnStore
-from desktop.core.records import Draft, Fold, Page, Receipt, RequestRecord, Snapshot, ViewState
+from desktop.core.records import Fold, Page, Receipt, RequestRecord, Snapshot, ViewState
 from desktop.core.status import QueuedMessage
 from desktop.store.jsonl import FSJSONLStore
 from desktop.store.jsonl_pages import FSJSONLPages

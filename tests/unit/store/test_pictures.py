@@ -8,8 +8,9 @@ from typing import Any
 import pytest
 
 from desktop.core.chunks import LogChunk, Payload, Text, ToolResult
-from desktop.core.media import entries, media_of
+from desktop.core.media import media_of
 from desktop.core.rewrites import replacing
+from desktop.core.shown import entries
 from desktop.core.status import QueuedMessage
 from desktop.store import sweeping
 from desktop.store.jsonl import FSJSONLStore

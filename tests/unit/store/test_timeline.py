@@ -11,8 +11,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from desktop.core.chunks import DamagedRow, Text
+from desktop.core.cursor import MOST_ROWS, Cursor
 from desktop.core.errors import UnknownConversation
-from desktop.core.records import MOST_ROWS, Cursor, TimelinePage
+from desktop.core.records import TimelinePage
 from desktop.store.log import Log
 from desktop.store.timeline import AgentTimelineStore
 from tests.unit.store.builders import AnyLog, chunk, new_tab, open_any, open_log, run

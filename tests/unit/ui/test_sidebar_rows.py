@@ -65,7 +65,7 @@ def rows(
         found,
         Look(words, folded, unfolded, current),
         Phrases(
-            span_of=lambda moment: "Today" if moment >= NOW else "Older",
+            spans=lambda: ((NOW, "Today"), (0, "Older")),
             branches=lambda count: f"{count} other branches",
             subagents=lambda count: f"{count} subagents",
             untitled="New conversation",

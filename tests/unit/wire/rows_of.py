@@ -28,10 +28,10 @@ from desktop.core.chunks import (
     payload_to_json,
 )
 from desktop.core.events import ModelEvent
-from desktop.core.media import Place
 from desktop.core.model import RequestOptions
 from desktop.core.reducer import Reducer, Sealed
 from desktop.core.rewrites import replacing
+from desktop.core.shown import Place
 from desktop.wire.models import ModelTable
 from desktop.wire.request import build
 

@@ -1,0 +1,19 @@
+"""What is being written. The window's first picture needs it, so it needs no row (SPEC U10)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from desktop.core.chunks import Json
+
+
+@dataclass(frozen=True, slots=True)
+class Draft:
+    """What is being written in a conversation. `caret` counts as the field does (UTF-16); the
+    attachments have their texts and bytes."""
+
+    text: str = ""
+    caret: int = 0
+    attachments: tuple[Json, ...] = ()
