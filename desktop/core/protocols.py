@@ -301,7 +301,9 @@ class Catalogue(Protocol):
         """Sets or takes away the bookmark of a row, for all that read the row; again: a no-op."""
         ...
 
-    async def draft(self, tab_id: str) -> Draft: ...
+    async def draft(self, tab_id: str) -> Draft:
+        """Of a conversation, or of `BEGINNING`, as in what saves it."""
+        ...
 
     async def save_draft(self, tab_id: str, text: str, *, caret: int = 0) -> None:
         """What is attached stays as it was saved."""

@@ -9,6 +9,9 @@ from desktop.core.permissions import PermissionMode
 from desktop.core.sources import Message
 from desktop.core.turns import Turn
 
+# In place of a conversation's id: the page where one begins has a draft too.
+BEGINNING = ""
+
 
 @dataclass(frozen=True, slots=True)
 class Draft:

@@ -14,7 +14,7 @@ from PySide6.QtWidgets import QInputDialog, QSplitter, QWidget
 
 from desktop.core.errors import InBin
 from desktop.core.protocols import Unsubscribe
-from desktop.core.records import CatalogueView, SearchHit, Tab, ViewState
+from desktop.core.records import BEGINNING, CatalogueView, SearchHit, Tab, ViewState
 from desktop.feed.catalogue import FollowedCatalogue
 from desktop.ui import asking, attaching, compacting
 from desktop.ui.announcer import Announcer
@@ -22,7 +22,7 @@ from desktop.ui.completion import plugging
 from desktop.ui.composer import Composer
 from desktop.ui.conversation_area import ConversationArea
 from desktop.ui.doors import Doors
-from desktop.ui.new_draft import NewDraft
+from desktop.ui.drafting import Drafting
 from desktop.ui.putting_away import PuttingAway
 from desktop.ui.right_side import RightSide
 from desktop.ui.search_rows import found_texts
@@ -81,7 +81,11 @@ class Desk(QObject):
         plugging.for_new_page(area.new_page, doors=doors, tasks=tasks).action_wanted.connect(
             area.action_wanted
         )
-        self.new_draft = NewDraft(area.new_page.composer, catalogue=doors.catalogue, tasks=tasks)
+        begun = area.new_page.composer
+        self.new_draft = Drafting(
+            BEGINNING, catalogue=doors.catalogue, tasks=tasks, composer=begun, draft=begun.draft
+        )
+        begun.draft_changed.connect(self.new_draft.save)
         self.searching = Searching(doors.search, area=area, tasks=tasks, theme=theme)
         self.searching.open_wanted.connect(self.open_hit)
         self.loaded.connect(self.searching.show)
@@ -160,6 +164,10 @@ class Desk(QObject):
 
     # -- beginning ----------------------------------------------------------------------------
 
+    def bring_back_draft(self) -> None:
+        """What was being written before there was a conversation is on its page again."""
+        self._tasks.start(self.new_draft.bring_back(lambda: False), "bring back what was begun")
+
     def begin(self, workspace_id: int, text: str, attachments: list[dict[str, Any]]) -> None:
         """Makes a conversation with its first message; id 0 is the scratch folder."""
         self._tasks.start(self._begin(workspace_id, text, attachments), "begin conversation")
@@ -181,9 +189,9 @@ class Desk(QObject):
             del self._unsent[workspace_id]
         finally:
             self.reachable.emit()
-        if composer.text() == text:
+        if composer.text() == text and composer.attachments() == attachments:
             composer.clear()
-            self.new_draft.save()
+            await self.new_draft.keep()
         await self._load()
         self._area.show_tab(tab_id)
 

@@ -148,7 +148,7 @@ class MainWindow(QMainWindow):
         if self._cache.right_pane:
             self._right_side(desk).open(self._cache.right_pane)
         desk.load_models()
-        desk.new_draft.bring_back()
+        desk.bring_back_draft()
 
     def say(self, sentence: str, detail: str = "") -> None:
         """A message over the whole window."""

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 from desktop.core.chunks import LogChunk, System
 from desktop.core.conversation import is_message
 from desktop.core.errors import StoreError, UnknownConversation
-from desktop.core.records import Branch, Draft, RequestRecord, Snapshot, Tab, ViewState
+from desktop.core.records import Branch, RequestRecord, Snapshot, Tab, ViewState
 from desktop.core.status import QueuedMessage
 
 _NUMBERED = re.compile(r"(.*) \((\d{1,4})\)", re.DOTALL)
@@ -27,7 +27,6 @@ class Conversation:
     queue: list[QueuedMessage] = field(default_factory=list[QueuedMessage])
     revision: int = 0
     snapshot: Snapshot | None = None
-    draft: Draft = Draft()
     view_state: ViewState = ViewState()
     holder: str = ""
     ordinals: dict[str, int] = field(default_factory=dict[str, int])

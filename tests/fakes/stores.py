@@ -17,6 +17,7 @@ from desktop.core.errors import InBin, LeaseHeld, StoreError, UnknownFolder
 from desktop.core.outline import Gathering, Sought, Turns
 from desktop.core.permissions import Rule
 from desktop.core.records import (
+    BEGINNING,
     EVERYTHING,
     Branch,
     CatalogueView,
@@ -417,6 +418,7 @@ class MemoryCatalogue:
         self._workspaces: list[Workspace] = []
         self._rules: dict[int, set[Rule]] = {}
         self._settings: dict[str, str] = {}
+        self._drafts: dict[str, Draft] = {}
         self._bookmarked: set[str] = set()
         self._revision = 0
         archive = MemoryArchive(
@@ -649,17 +651,21 @@ class MemoryCatalogue:
             self.changed()
 
     async def draft(self, tab_id: str) -> Draft:
-        return self._log.find(tab_id).draft
+        self._known(tab_id)
+        return self._drafts.get(tab_id, Draft())
 
     async def save_draft(self, tab_id: str, text: str, *, caret: int = 0) -> None:
         self._log.writing()
-        held = self._log.find(tab_id)
-        held.draft = replace(held.draft, text=text, caret=caret)
+        self._drafts[tab_id] = replace(await self.draft(tab_id), text=text, caret=caret)
 
     async def save_attachments(self, tab_id: str, attachments: Sequence[Json]) -> None:
         self._log.writing()
-        held = self._log.find(tab_id)
-        held.draft = replace(held.draft, attachments=tuple(attachments))
+        kept = replace(await self.draft(tab_id), attachments=tuple(attachments))
+        self._drafts[tab_id] = kept
+
+    def _known(self, tab_id: str) -> None:
+        if tab_id != BEGINNING:
+            self._log.find(tab_id)
 
     async def view_state(self, tab_id: str) -> ViewState:
         return self._log.find(tab_id).view_state

@@ -26,7 +26,16 @@ from desktop.core.conversation import LoadedSession
 from desktop.core.errors import StoreError, UnknownConversation, UnknownFolder
 from desktop.core.permissions import Rule
 from desktop.core.protocols import Catalogue, LogReader, TurnStore
-from desktop.core.records import Draft, Fold, Page, Receipt, RequestRecord, Snapshot, ViewState
+from desktop.core.records import (
+    BEGINNING,
+    Draft,
+    Fold,
+    Page,
+    Receipt,
+    RequestRecord,
+    Snapshot,
+    ViewState,
+)
 from desktop.core.status import QueuedMessage
 from desktop.store.jsonl import FSJSONLStore
 from desktop.store.jsonl_pages import FSJSONLPages
@@ -425,10 +434,11 @@ def test_rules_settings_and_drafts_are_kept_and_taken_away(log: AnyLog, tab: str
     assert run(catalogue.draft(tab)) == Draft()
 
 
+@pytest.mark.parametrize("is_begun", [True, False])
 def test_u14_a_draft_keeps_what_is_attached_whatever_becomes_of_its_text(
-    log: AnyLog, tab: str
+    log: AnyLog, tab: str, *, is_begun: bool
 ) -> None:
-    catalogue = log.catalogue
+    catalogue, tab = log.catalogue, tab if is_begun else BEGINNING
     picture = {
         "kind": "image",
         "sha256": "0" * 64,
@@ -440,10 +450,19 @@ def test_u14_a_draft_keeps_what_is_attached_whatever_becomes_of_its_text(
     run(catalogue.save_attachments(tab, attached))
     run(catalogue.save_draft(tab, "look", caret=2))
     assert run(catalogue.draft(tab)) == Draft("look", 2, attached)
+    run(catalogue.save_draft(tab, "[]", caret=0))
+    assert run(catalogue.draft(tab)) == Draft("[]", 0, attached)
     run(catalogue.save_draft(tab, ""))
     assert run(catalogue.draft(tab)) == Draft("", 0, attached)
     run(catalogue.save_attachments(tab, ()))
     assert run(catalogue.draft(tab)) == Draft()
+
+
+def test_u14_what_is_written_before_a_conversation_is_no_other_draft(log: AnyLog, tab: str) -> None:
+    run(log.catalogue.save_draft(tab, "here"))
+    run(log.catalogue.save_draft(BEGINNING, "nowhere yet", caret=3))
+    assert run(log.catalogue.draft(tab)) == Draft("here")
+    assert run(log.catalogue.draft(BEGINNING)) == Draft("nowhere yet", 3)
 
 
 def test_u37_the_place_in_a_conversation_is_kept_and_taken_away(log: AnyLog, tab: str) -> None:
