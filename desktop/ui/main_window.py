@@ -452,6 +452,8 @@ class MainWindow(QMainWindow):
             "fork": lambda: self._in_view("fork"),
             "quote": lambda: self._in_view("quote"),
             "bookmark": lambda: self._in_view("bookmark"),
+            "wait_less": lambda: self.area.current and self.area.current.queue_bar.step(-1),
+            "wait_more": lambda: self.area.current and self.area.current.queue_bar.step(1),
             "right_pane": self._at_desk(lambda desk: self._right_side(desk).toggle()),
             "palette": self._at_desk(self._show_palette),
             "previous_prompt": lambda: self._step_prompt(-1),

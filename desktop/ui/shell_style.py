@@ -48,6 +48,9 @@ def shell_style(theme: Theme) -> str:
 #permissionDetail {{ background: {colours.code}; border: none;
   border-radius: {measures.radius}px; }}
 #queueBar {{ background: {colours.user}; border: {edge}; border-radius: {measures.card_radius}px; }}
+#queueRow[dragged="true"] {{ background: {colours.selection};
+  border-radius: {measures.radius}px; }}
+#queueDropLine {{ background: {colours.accent}; border: none; }}
 QFrame[notice="true"] {{ background: {colours.user}; border: {edge};
   border-radius: {measures.card_radius}px; }}
 #undoBar {{ border-top: {line}; border-radius: 0; }}

@@ -37,7 +37,7 @@ from desktop.core.records import (
     Workspace,
     tool_of,
 )
-from desktop.core.status import QueuedMessage
+from desktop.core.status import QueuedMessage, in_order
 from desktop.store.codec import search_text
 from tests.fakes import branches
 from tests.fakes.archive import MemoryArchive
@@ -200,6 +200,11 @@ class MemorySession:
                 queue[at] = message
                 return True
         return False
+
+    async def order_queued(self, message_ids: Sequence[str]) -> None:
+        self._log.writing()
+        held = self._log.find(self._tab_id)
+        held.queue = list(in_order(held.queue, message_ids))
 
     async def take_queued(self, *, turn_id: str, step: int, stamp: Stamp) -> Receipt | None:
         self._log.writing()

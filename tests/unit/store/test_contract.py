@@ -250,6 +250,22 @@ def test_c05_a_waiting_message_is_changed_in_its_place_and_one_that_went_is_not(
     assert run(store.queued()) == ()
 
 
+def test_c05_the_queue_is_put_in_another_order_and_goes_out_in_it(store: TurnStore) -> None:
+    for n in "abcd":
+        run(store.enqueue(QueuedMessage(n, store.session_id, f"text {n}", 1)))
+    run(store.order_queued(["a", "d", "gone", "b"]))
+    assert [one.id for one in run(store.queued())] == ["a", "d", "b", "c"]
+    run(store.enqueue(QueuedMessage("e", store.session_id, "text e", 2)))
+    run(store.order_queued(["e"]))
+    assert [one.id for one in run(store.queued())] == ["e", "a", "d", "b", "c"]
+    assert run(store.queued())[2] == QueuedMessage("d", store.session_id, "text d", 1)
+    receipt = run(store.take_queued(turn_id="t", step=0, stamp=STAMP))
+    assert receipt is not None
+    assert [one.id for one in receipt.chunks] == ["e", "a", "d", "b", "c"]
+    run(store.order_queued(["a", "b"]))
+    assert run(store.queued()) == ()
+
+
 def test_the_queue_keeps_its_order_and_goes_out_once(store: TurnStore) -> None:
     """C05, C06."""
     attachments = ({"name": "a.png", "mediaType": "image/png", "sha256": "0" * 64, "size": 3},)
@@ -527,10 +543,11 @@ ROWS: "st.SearchStrategy[tuple[Role, Payload]]" = st.one_of(
         st.builds(System, st.sampled_from(["notice", "fact", "compaction", "turn_end"]), TEXTS),
     ),
 )
-# What is done to a store: a batch of rows, a message that waits or is taken back, the queue taken,
-# a request begun, or ended.
+# What is done to a store: a batch of rows, a message that waits or is taken back, the queue put in
+# another order or taken, a request begun, or ended.
 DEEDS = st.lists(
-    st.lists(ROWS, max_size=4) | st.sampled_from(["wait", "cancel", "take", "begin", "end"]),
+    st.lists(ROWS, max_size=4)
+    | st.sampled_from(["wait", "cancel", "order", "take", "begin", "end"]),
     max_size=10,
 )
 
@@ -553,6 +570,8 @@ class Doing:
             case "cancel":
                 taken_back = run(self.store.cancel_queued(f"m{self.messages}"))
                 told = taken_back and taken_back.text
+            case "order":
+                run(self.store.order_queued([f"m{self.messages}"]))
             case "take":
                 told = _receipt(run(self.store.take_queued(turn_id="q", step=1, stamp=STAMP)))
             case "begin":
