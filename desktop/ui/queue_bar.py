@@ -7,7 +7,7 @@ from itertools import pairwise
 from PySide6.QtCore import QPoint, Signal
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QVBoxLayout, QWidget
 
-from desktop.core.status import QueuedMessage
+from desktop.core.status import QueuedMessage, in_order
 from desktop.ui.announcing import announce
 from desktop.ui.controls import act_button
 from desktop.ui.queue_row import QueueRow
@@ -29,6 +29,7 @@ class QueueBar(QFrame):
         self.setAccessibleName(self.tr("Waiting messages"))
         self._theme = theme
         self._queue: tuple[QueuedMessage, ...] = ()
+        self._wanted: tuple[str, ...] = ()  # as it will be told, once it is kept
         self._held = False
         self._edited = ""
         self._rows: dict[str, QueueRow] = {}
@@ -62,7 +63,7 @@ class QueueBar(QFrame):
                 self._step(message_id, by)
                 return
         if len(self._queue) > 1 and self.isVisible():
-            self._rows[self._queue[-1].id].handle.setFocus()
+            self._rows[self._ids()[-1]].handle.setFocus()
 
     def _step(self, message_id: str, by: int) -> None:
         at = self._ids().index(message_id) + by
@@ -77,10 +78,22 @@ class QueueBar(QFrame):
             return
         words = self.tr("Now {place} of {count}").format(place=at + 1, count=len(ids))
         announce(self, words, at_once=True)
+        # At once: the next press goes on from here.
+        self._wanted = tuple(ids)
+        self._show()
         self.ordered.emit(ids)
 
+    def settle(self, message_ids: Sequence[str]) -> None:
+        """The order of an `ordered` is kept, or could not be: what is told counts again."""
+        if tuple(message_ids) == self._wanted:
+            self._wanted = ()
+            self._show()
+
     def _ids(self) -> list[str]:
-        return [one.id for one in self._queue]
+        return [one.id for one in self._shown()]
+
+    def _shown(self) -> tuple[QueuedMessage, ...]:
+        return in_order(self._queue, self._wanted)
 
     # -- showing ------------------------------------------------------------------------------
 
@@ -93,7 +106,7 @@ class QueueBar(QFrame):
             self._column.removeWidget(row)
             row.hide()
             row.deleteLater()
-        for at, message in enumerate(self._queue):
+        for at, message in enumerate(self._shown()):
             row = self._rows.get(message.id) or self._make_row(message.id)
             if self._column.indexOf(row) != at:
                 self._column.removeWidget(row)

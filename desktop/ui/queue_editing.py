@@ -107,8 +107,14 @@ class QueueEditing(QObject):
             self._composer.add(dict(one))
 
     def _order(self, message_ids: Sequence[str]) -> None:
-        ordering = self._commands.order_queued(self._tab_id, message_ids)
-        self._tasks.start(ordering, "put what waits in another order")
+        self._tasks.start(self._order_now(message_ids), "put what waits in another order")
+
+    async def _order_now(self, message_ids: Sequence[str]) -> None:
+        try:
+            await self._commands.order_queued(self._tab_id, message_ids)
+        finally:
+            if not self._is_gone:
+                self._queue_bar.settle(message_ids)
 
     def _release(self) -> None:
         self._tasks.start(self._commands.release_queue(self._tab_id), "release queue")

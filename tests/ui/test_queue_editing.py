@@ -247,6 +247,22 @@ def test_c05_a_waiting_message_is_moved_by_the_keyboard_which_stays_with_it(desk
     desk.shows(A, C, B)
 
 
+def test_c05_what_is_told_of_an_order_before_moves_nothing_under_the_hand(desk: Desk) -> None:
+    """Two presses are quicker than what is told of the first."""
+    told = list(desk.agent.queue)
+    desk.now(handles(desk)["c"].setFocus)
+
+    def press_twice() -> None:
+        desk.bar.step(-1)
+        desk.bar.show_queue([told[0], told[2], told[1]], held=True)
+        desk.bar.step(-1)
+        desk.bar.show_queue([told[0], told[2], told[1]], held=False)
+        assert [one.id for one in desk.bar._shown()] == ["c", "a", "b"]  # pyright: ignore[reportPrivateUsage]
+
+    desk.now(press_twice)
+    desk.shows(C, A, B)
+
+
 def test_c05_the_keys_lead_to_the_queue_first_and_move_nothing_yet(desk: Desk) -> None:
     desk.now(desk.composer.field.setFocus)
     desk.now(lambda: desk.bar.step(-1))
