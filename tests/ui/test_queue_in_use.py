@@ -37,7 +37,7 @@ def test_c05_messages_are_put_in_another_order_by_keys_and_go_out_so_after_a_res
         person.keys("Alt+Shift+Down")
         person.wait(lambda: waiting(person) == ["alpha", "gamma", "beta"])
         person.do("stop")
-        person.wait(lambda: person.shows("releaseQueue"))
+        person.wait(lambda: person.idle() and person.shows("releaseQueue"))
         server.release("mid")
         assert person.leave() == 0
 
