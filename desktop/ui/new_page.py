@@ -12,6 +12,7 @@ from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QComboBox, QHBoxLayout, QLabel, QPushButton, QVBoxLayout, QWidget
 
 from desktop.ui.composer import Composer
+from desktop.ui.framed import FramedCombo
 from desktop.ui.theme import Theme
 from desktop.ui.visible import visible
 
@@ -48,7 +49,7 @@ class NewPage(QWidget):
         row.setSpacing(theme.space_8)
         label = QLabel(self.tr("in"), middle)
         label.setProperty("muted", True)
-        self._folder = QComboBox(middle)
+        self._folder = FramedCombo(middle)
         self._folder.setObjectName("folderChoice")
         self._folder.setAccessibleName(self.tr("Folder of the new conversation"))
         label.setBuddy(self._folder)

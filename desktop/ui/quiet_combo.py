@@ -2,8 +2,9 @@
 
 from PySide6.QtCore import QPointF, QRectF, QSize, Qt
 from PySide6.QtGui import QEnterEvent, QPainter, QPaintEvent, QPen
-from PySide6.QtWidgets import QComboBox, QWidget
+from PySide6.QtWidgets import QComboBox, QStyledItemDelegate, QWidget
 
+from desktop.ui.framed import draw_arrow
 from desktop.ui.theme import Theme
 
 
@@ -14,6 +15,7 @@ class QuietCombo(QComboBox):
         super().__init__(parent)
         self._theme = theme
         self.setProperty("rings", True)
+        self.setItemDelegate(QStyledItemDelegate(self))
         self.setAttribute(Qt.WidgetAttribute.WA_Hover)
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.currentIndexChanged.connect(lambda _: self.updateGeometry())
@@ -65,13 +67,13 @@ class QuietCombo(QComboBox):
             painter.drawRoundedRect(frame, measures.radius, measures.radius)
         ink = theme.color("text" if pointed else "muted")
         painter.setPen(ink)
-        box = self.rect().adjusted(theme.space_8, 0, -theme.space_8 - theme.space_16, 0)
+        sides = (theme.space_8, theme.space_8 + theme.space_16)
+        left, right = reversed(sides) if self.isRightToLeft() else sides
+        box = self.rect().adjusted(left, 0, -right, 0)
         text = self.fontMetrics().elidedText(
             self.currentText(), Qt.TextElideMode.ElideRight, box.width()
         )
         painter.drawText(box, Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeading, text)
-        painter.setPen(QPen(ink, measures.hairline * 1.5))
-        middle = QPointF(self.width() - theme.space_8 - theme.space_4, self.height() / 2)
-        painter.drawPolyline(
-            [middle + QPointF(-3.5, -1.5), middle + QPointF(0, 2), middle + QPointF(3.5, -1.5)]
-        )
+        from_edge = theme.space_8 + theme.space_4
+        x = from_edge if self.isRightToLeft() else self.width() - from_edge
+        draw_arrow(painter, QPointF(x, self.height() / 2), ink)

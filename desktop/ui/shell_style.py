@@ -69,7 +69,6 @@ QFrame[notice="true"] {{ background: {colours.user}; border: {edge};
   border-radius: {measures.radius}px; }}
 #settingsDialog QListWidget::item:selected {{ background: {colours.selection};
   color: {colours.on_selection}; }}
-#settingsDialog QSpinBox, #settingsDialog QComboBox {{ min-height: {measures.hit}px; }}
 QLineEdit {{ background: {colours.surface}; border: {line};
   border-radius: {measures.radius}px; padding: {theme.space_4}px {theme.space_8}px;
   min-height: {measures.hit - 10}px; }}
@@ -79,7 +78,7 @@ QLineEdit:focus {{ border: {measures.focus_ring}px solid {colours.accent}; }}
 QTreeView {{ background: {colours.surface}; border: {line};
   border-radius: {measures.radius}px; }}
 QTreeView::item {{ padding: {theme.space_4}px; border: none; }}
-QTreeView::item:selected {{ background: {colours.selection}; color: {colours.text}; }}
+QTreeView::item:selected {{ background: {colours.selection}; color: {colours.on_selection}; }}
 QHeaderView {{ background: transparent; }}
 QHeaderView::section {{ background: {colours.raised}; color: {colours.muted}; border: none;
   border-bottom: {line}; padding: {theme.space_4}px; }}
