@@ -377,7 +377,6 @@ class ConversationPage(QWidget):
         sides = (right, theme.space_16) if self.isRightToLeft() else (theme.space_16, right)
         foot.setContentsMargins(sides[0], theme.space_4, sides[1], theme.space_12)
         middle = QWidget(self)
-        middle.setMaximumWidth(theme.column)
         inner = QVBoxLayout(middle)
         inner.setContentsMargins(0, 0, 0, 0)
         inner.setSpacing(theme.space_8)
@@ -398,9 +397,9 @@ class ConversationPage(QWidget):
             self.resend_line,
         ):
             inner.addWidget(widget)
-        foot.addStretch(1)
-        foot.addWidget(middle, 100)
-        foot.addStretch(1)
+        # Alone in its row it stands in the middle, and has all of it where there is no more.
+        middle.setMaximumWidth(theme.column)
+        foot.addWidget(middle)
         column.addLayout(foot)
 
     def _wire(self) -> None:

@@ -35,11 +35,10 @@ class NewPage(QWidget):
             lambda text, attachments: self.begin_wanted.emit(self.workspace_id, text, attachments)
         )
         outer = QHBoxLayout(self)
-        outer.addStretch(1)
+        outer.setContentsMargins(*[theme.space_16] * 4)
         middle = QWidget(self)
-        middle.setMaximumWidth(theme.column)
         column = QVBoxLayout(middle)
-        column.setContentsMargins(theme.space_16, theme.space_16, theme.space_16, theme.space_16)
+        column.setContentsMargins(0, 0, 0, 0)
         column.setSpacing(theme.space_12)
         column.addStretch(2)
         title = QLabel(self.tr("New conversation"), middle)
@@ -67,8 +66,9 @@ class NewPage(QWidget):
         column.addLayout(row)
         column.addWidget(self.composer)
         column.addStretch(3)
-        outer.addWidget(middle, 8)
-        outer.addStretch(1)
+        # Alone in its row it stands in the middle, and has all of it where there is no more.
+        middle.setMaximumWidth(theme.column)
+        outer.addWidget(middle)
 
     @property
     def workspace_id(self) -> int:
