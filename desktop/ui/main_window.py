@@ -105,6 +105,9 @@ class MainWindow(QMainWindow):
             splitter=self._splitter,
             preferences=preferences,
             desk=lambda: self._desk,
+            undo_bar=self.undo_bar,
+            show_settings=self._settings,
+            show_diagnostics=self.diagnostics_wanted.emit,
         )
         self._beginning = Beginning(self.area, preferences, lambda: self._desk)
         self._wire()
@@ -273,7 +276,7 @@ class MainWindow(QMainWindow):
             for page in self.area.pages():
                 page.pane.set_zoom(self._preferences.value(TRANSCRIPT_ZOOM))
 
-    def show_settings(self) -> None:
+    def _settings(self) -> None:
         if self._desk is None:
             return
         self._desk.doors.settings_dialog(self).open()
@@ -321,7 +324,7 @@ class MainWindow(QMainWindow):
         desk.loaded.connect(self._show_view)
         desk.models_loaded.connect(self._show_models)
         desk.reachable.connect(self._beginning.show_reachable)
-        desk.settings_wanted.connect(self.show_settings)
+        desk.settings_wanted.connect(self._settings)
         self._list.open_wanted.connect(desk.open_tab)
         self._list.rename_wanted.connect(desk.rename)
         self._list.stop_wanted.connect(desk.stop)

@@ -8,11 +8,12 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject
 from PySide6.QtGui import QGuiApplication
-from PySide6.QtWidgets import QApplication, QSplitter, QWidget
+from PySide6.QtWidgets import QApplication, QMainWindow, QSplitter, QWidget
 
 from desktop.core.status import WAYS
 from desktop.settings import TRANSCRIPT_ZOOM
 from desktop.ui.conversation_area import ConversationArea
+from desktop.ui.notice_bar import NoticeBar
 from desktop.ui.preferences import LivePreferences
 from desktop.ui.sidebar import Sidebar
 from desktop.ui.tab_strip import PLACES
@@ -21,7 +22,6 @@ if TYPE_CHECKING:
     from PySide6.QtGui import QAction
 
     from desktop.ui.desk import Desk
-    from desktop.ui.main_window import MainWindow
     from desktop.ui.right_side import RightSide
     from desktop.ui.transcript.acts import Act
 
@@ -34,13 +34,16 @@ class WindowActs(QObject):
 
     def __init__(
         self,
-        window: MainWindow,
+        window: QMainWindow,
         *,
         area: ConversationArea,
         sidebar: Sidebar,
         splitter: QSplitter,
         preferences: LivePreferences,
         desk: Callable[[], Desk | None],
+        undo_bar: NoticeBar,
+        show_settings: Callable[[], object],
+        show_diagnostics: Callable[[], object],
     ) -> None:
         super().__init__(window)
         self._window = window
@@ -49,6 +52,9 @@ class WindowActs(QObject):
         self._splitter = splitter
         self._preferences = preferences
         self._desk = desk
+        self._undo_bar = undo_bar
+        self._show_settings = show_settings
+        self._show_diagnostics = show_diagnostics
         self.actions: dict[str, QAction] = {}
         self.right: RightSide | None = None
 
@@ -76,7 +82,7 @@ class WindowActs(QObject):
             "open_folder": self._at_desk(lambda desk: desk.open_folder()),
             "close_tab": self._at_desk(lambda desk: desk.close_tab(self._current_id())),
             "reopen_tab": self._at_desk(lambda desk: desk.reopen_tab()),
-            "settings": self._window.show_settings,
+            "settings": self._show_settings,
             "quit": self._window.close,
             "copy": partial(self._to_focus, "copy"),
             "copy_markdown": partial(self._to_focus, "copy_markdown"),
@@ -122,7 +128,7 @@ class WindowActs(QObject):
             "next_region": self._next_region,
             "to_end": lambda: self._area.current and self._area.current.pane.follow(),
             "shortcuts": self._at_desk(lambda desk: desk.doors.show_shortcuts(self._window)),
-            "diagnostics": self._window.diagnostics_wanted.emit,
+            "diagnostics": self._show_diagnostics,
             "tour": self._at_desk(lambda desk: desk.play_tour()),
             "about": self._at_desk(lambda desk: desk.doors.show_about(self._window)),
         }
@@ -195,7 +201,7 @@ class WindowActs(QObject):
         regions.append(composer.field if composer is not None else self._area.in_view)
         if self.right is not None:
             regions += self.right.regions
-        regions.append(self._window.undo_bar.button)
+        regions.append(self._undo_bar.button)
         regions = [one for one in regions if one.isVisible()]
         focus = QGuiApplication.focusObject()
         inside = [
