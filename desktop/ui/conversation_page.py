@@ -244,6 +244,7 @@ class ConversationPage(QWidget):
         is_low = self.height() < LOW_LINES * self.fontMetrics().lineSpacing()
         self.composer.show_low(is_low)
         self.permission_bar.show_room(self.height())
+        self.queue_bar.show_room(self.height())
         # A question and the field have their room first; 0 is what the transcript wants itself.
         self.pane.view.setMinimumHeight(self._theme.space_24 if is_low else 0)
         sides = self._foot.contentsMargins()

@@ -1,10 +1,8 @@
-"""Words that give way in a low window: whole where there is room, else they scroll."""
+"""Parts that give way in a low window: whole where there is room, else they scroll."""
 
 from PySide6.QtCore import QEvent, QObject, QSize, Qt
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QFrame, QScrollArea, QVBoxLayout, QWidget
-
-from desktop.ui.flow import least_at_width
 
 _LEAST_LINES = 2
 # Of a page's height: beside what is asked there are rows to be read and a field to write in.
@@ -12,7 +10,7 @@ _SHARE = 0.45
 
 
 class GivingWay(QScrollArea):
-    """`part` holds the words, in `column`. Down to its least height the part itself gets lower.
+    """`part` holds what is shown, in `column`. Down to its least height the part itself gets lower.
 
     The keyboard halts here only while there is something to scroll.
     """
@@ -23,7 +21,7 @@ class GivingWay(QScrollArea):
         self.setAccessibleName(name)
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.setFocusPolicy(Qt.FocusPolicy.NoFocus)
-        self._to_end = False
+        self._sought: QWidget | None = None
         self._most = 0
         self.part = QWidget(self)
         self.column = QVBoxLayout(self.part)
@@ -39,9 +37,9 @@ class GivingWay(QScrollArea):
         bar = self.verticalScrollBar()
         return bar.value() >= bar.maximum()
 
-    def show_end(self) -> None:
-        """Scrolls to the last words, once they have their place."""
-        self._to_end = True
+    def show_part(self, part: QWidget) -> None:
+        """Scrolls to one of the parts in the column, once all have their places."""
+        self._sought = part
         self._fit()
 
     def show_room(self, height: int) -> None:
@@ -50,14 +48,15 @@ class GivingWay(QScrollArea):
         self.updateGeometry()
 
     def sizeHint(self) -> QSize:
-        wanted = self.column.totalHeightForWidth(max(self.width(), 1))
-        height = min(wanted, self._most) if self._most else wanted
-        return QSize(self.column.sizeHint().width(), height)
+        hint = self.column.totalSizeHint()
+        if self.column.hasHeightForWidth():
+            hint.setHeight(self.column.totalHeightForWidth(max(self.width(), 1)))
+        return QSize(hint.width(), min(hint.height(), self._most) if self._most else hint.height())
 
     def minimumSizeHint(self) -> QSize:
-        least = least_at_width(self, self.column)
         lines = _LEAST_LINES * self.fontMetrics().lineSpacing()
-        return QSize(least.width(), min(lines, least.height()))
+        width = self.column.totalMinimumSize().width()
+        return QSize(width, min(lines, self._least(max(self.width(), width))))
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
@@ -84,9 +83,13 @@ class GivingWay(QScrollArea):
             width -= self.verticalScrollBar().sizeHint().width()
             least = self._least(width)
         self.part.resize(width, max(least, self.height()))
-        if self._to_end:
-            self._to_end = False
-            self.verticalScrollBar().setValue(self.verticalScrollBar().maximum())
+        sought, self._sought = self._sought, None
+        if sought is not None:
+            self.column.activate()
+            self.ensureWidgetVisible(sought, 0, 0)
 
     def _least(self, width: int) -> int:
-        return self.column.totalMinimumHeightForWidth(max(width, self.column.minimumSize().width()))
+        least = self.column.totalMinimumSize()
+        if not self.column.hasHeightForWidth():
+            return least.height()
+        return self.column.totalMinimumHeightForWidth(max(width, least.width()))

@@ -236,7 +236,7 @@ class PermissionBar(QFrame):
         self._deny_row.hide()
         self._rule.show()
         self._rule_row.show()
-        self._words.show_end()
+        self._words.show_part(self._rule)
 
     def _drop_rule(self) -> None:
         self._rule.hide()

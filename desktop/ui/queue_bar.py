@@ -5,11 +5,12 @@ from collections.abc import Sequence
 from itertools import pairwise
 
 from PySide6.QtCore import QPoint, Signal
-from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QVBoxLayout, QWidget
 
 from desktop.core.status import QueuedMessage, in_order
 from desktop.ui.announcing import announce
-from desktop.ui.controls import act_button
+from desktop.ui.controls import act_button, text_label
+from desktop.ui.giving_way import GivingWay
 from desktop.ui.queue_row import QueueRow
 from desktop.ui.theme import Theme
 
@@ -33,14 +34,16 @@ class QueueBar(QFrame):
         self._held = False
         self._edited = ""
         self._rows: dict[str, QueueRow] = {}
-        self._column = QVBoxLayout(self)
-        self._column.setContentsMargins(
-            theme.space_12, theme.space_4, theme.space_12, theme.space_4
-        )
+        outer = QVBoxLayout(self)
+        outer.setContentsMargins(theme.space_12, theme.space_4, theme.space_12, theme.space_4)
+        outer.setSpacing(theme.space_4)
+        self._list = GivingWay(self.accessibleName(), self)
+        self._column = self._list.column
         self._column.setSpacing(theme.space_4)
+        outer.addWidget(self._list)
         self._release = self._release_row()
-        self._column.addWidget(self._release)
-        self._drop_line = QFrame(self)
+        outer.addWidget(self._release)
+        self._drop_line = QFrame(self._list.part)
         self._drop_line.setObjectName("queueDropLine")
         self._drop_line.hide()
         self.hide()
@@ -49,6 +52,10 @@ class QueueBar(QFrame):
         if (tuple(queue), held) != (self._queue, self._held):
             self._queue, self._held = tuple(queue), held
             self._show()
+
+    def show_room(self, height: int) -> None:
+        """How high the page is: many messages take no more than a good part of it."""
+        self._list.show_room(height)
 
     def show_edited(self, message_id: str) -> None:
         """The message that is in the field to be changed; '' for none."""
@@ -59,7 +66,7 @@ class QueueBar(QFrame):
         """Moves the message whose row has the keyboard; without one the last gets it."""
         focus = self.window().focusWidget()
         for message_id, row in self._rows.items():
-            if focus is not None and row.isAncestorOf(focus):
+            if row.isAncestorOf(focus):
                 self._step(message_id, by)
                 return
         if len(self._queue) > 1 and self.isVisible():
@@ -81,6 +88,7 @@ class QueueBar(QFrame):
         # At once: the next press goes on from here.
         self._wanted = tuple(ids)
         self._show()
+        self._list.show_part(self._rows[message_id])
         self.ordered.emit(ids)
 
     def settle(self, message_ids: Sequence[str]) -> None:
@@ -123,7 +131,7 @@ class QueueBar(QFrame):
         self.setVisible(bool(self._queue))
 
     def _make_row(self, message_id: str) -> QueueRow:
-        row = self._rows[message_id] = QueueRow(self._theme, self)
+        row = self._rows[message_id] = QueueRow(self._theme, self._list.part)
         row.edit_wanted.connect(lambda: self.edit_wanted.emit(message_id))
         row.taken_back.connect(lambda: self.taken_back.emit(message_id))
         row.step_wanted.connect(lambda by: self._step(message_id, by))
@@ -143,6 +151,9 @@ class QueueBar(QFrame):
     def _drag(self, message_id: str, place: QPoint) -> None:
         """Shows where it would go."""
         self._rows[message_id].show_dragged(True)
+        # Near an edge what is beyond it comes into sight.
+        at = self._list.part.mapFromGlobal(place)
+        self._list.ensureVisible(0, at.y(), 0, self._theme.measures.hit)
         gap = self._gap_at(place)
         self._drop_line.setVisible(gap is not None)
         if gap is None:
@@ -165,10 +176,11 @@ class QueueBar(QFrame):
 
     def _gap_at(self, place: QPoint) -> int | None:
         """Before which row it would go, from 0; None far from the bar: then it stays."""
-        at = self.mapFromGlobal(place)
         far = self._theme.space_32
-        if not self.rect().adjusted(-far, -far, far, far).contains(at):
+        near = self.rect().adjusted(-far, -far, far, far)
+        if not near.contains(self.mapFromGlobal(place)):
             return None
+        at = self._list.part.mapFromGlobal(place)
         centres = [self._rows[one].geometry().center().y() for one in self._ids()]
         return sum(centre < at.y() for centre in centres)
 
@@ -176,7 +188,8 @@ class QueueBar(QFrame):
         holder = QWidget(self)
         row = QHBoxLayout(holder)
         row.setContentsMargins(0, 0, 0, 0)
-        note = QLabel(self.tr("Held since the stop; nothing goes out until you say so."), holder)
+        words = self.tr("Held since the stop; nothing goes out until you say so.")
+        note = text_label(holder, "heldNote", words)
         note.setProperty("muted", True)
         row.addWidget(note, 1)
         self._go = act_button(holder, self.tr("Send now"), "releaseQueue", self.released.emit)

@@ -55,11 +55,11 @@ QFrame[notice="true"] {{ background: {colours.user}; border: {edge};
   border-radius: {measures.card_radius}px; }}
 #undoBar {{ border-top: {line}; border-radius: 0; }}
 #banner {{ background: {colours.raised}; border: none; border-bottom: {line}; }}
-#composerFrame QToolButton, #tabRow QToolButton {{
+#composerFrame QToolButton, #tabRow QToolButton, #queueRow QToolButton {{
   background: transparent; border: {measures.hairline}px solid transparent;
   border-radius: {measures.radius}px; color: {colours.muted};
   padding: {theme.space_4}px {theme.space_8}px; min-height: {measures.hit - 10}px; }}
-#composerFrame QToolButton:hover, #tabRow QToolButton:hover {{
+#composerFrame QToolButton:hover, #tabRow QToolButton:hover, #queueRow QToolButton:hover {{
   background: {colours.raised}; color: {colours.text}; }}
 #tabStrip QToolButton {{ padding: 0; min-height: 0; }}
 #costLabel {{ color: {colours.muted}; }}

@@ -12,6 +12,7 @@ from PySide6.QtWidgets import (
     QLabel,
     QMenu,
     QPushButton,
+    QScrollArea,
     QToolButton,
     QVBoxLayout,
     QWidget,
@@ -103,6 +104,9 @@ class Desk:
 
         self._loop.run_until_complete(acting())
         self.bar.show_queue(self.agent.queue, held=False)
+
+    def wait(self, predicate: Callable[[], object]) -> None:
+        self._loop.run_until_complete(until(predicate))
 
     def click(self, name: str, at: int) -> None:
         buttons = [one for one in self.bar.findChildren(QPushButton, name) if one.isVisible()]
@@ -272,6 +276,7 @@ def test_c05_the_keys_lead_to_the_queue_first_and_move_nothing_yet(desk: Desk) -
 
 def test_c05_a_waiting_message_is_dragged_by_its_handle_or_its_words(desk: Desk) -> None:
     rows = handles(desk)
+    desk.wait(lambda: middle(rows["a"]).y() < middle(rows["b"]).y() < middle(rows["c"]).y())
     drag(desk, rows["c"], middle(rows["a"]) - QPoint(0, 8))
     desk.shows(C, A, B)
     words = [one for one in desk.bar.findChildren(QLabel, "queuedText") if one.text() == C]
@@ -302,8 +307,9 @@ def test_u38_tab_goes_through_the_queue_as_it_stands(desk: Desk) -> None:
     desk.agent.queue.append(QueuedMessage("d", TAB, "text d", 0))
     desk.now(lambda: desk.bar.show_queue(desk.agent.queue, held=True))
     desk.shows(A, C, B, "Waiting: text d")
-    names, part = [], cast("QWidget", handles(desk)["a"])
-    while desk.bar.isAncestorOf(part):
+    names: list[str] = []
+    part: QWidget | None = handles(desk)["a"]
+    while part is not None and desk.bar.isAncestorOf(part):
         if part.isVisible() and part.focusPolicy() & Qt.FocusPolicy.TabFocus:
             names.append(part.accessibleName() or cast("QPushButton", part).text())
         part = part.nextInFocusChain()
@@ -316,3 +322,25 @@ def test_c05_a_single_message_has_nothing_to_be_moved_by(desk: Desk) -> None:
     desk.agent.queue = desk.agent.queue[:1]
     desk.now(lambda: desk.bar.show_queue(desk.agent.queue, held=False))
     assert not handles(desk)["a"].isVisible()
+
+
+def test_c05_many_messages_scroll_and_the_one_that_is_moved_stays_in_sight(desk: Desk) -> None:
+    desk.agent.queue = [QueuedMessage(str(n), TAB, f"text {n}", 0) for n in range(30)]
+    desk.now(lambda: desk.bar.show_queue(desk.agent.queue, held=True))
+    desk.bar.show_room(500)
+    desk.window.resize(600, 500)
+    rows = handles(desk)
+    scroll = desk.bar.findChild(QScrollArea)
+    assert scroll is not None
+    desk.wait(lambda: scroll.verticalScrollBar().maximum() > 0)
+    assert desk.window.height() == 500
+    desk.now(rows["0"].setFocus)
+    for _ in range(20):
+        desk.now(lambda: desk.bar.step(1))
+
+    def in_sight() -> bool:
+        at = rows["0"].mapTo(scroll.viewport(), rows["0"].rect().center())
+        return scroll.viewport().rect().contains(at)
+
+    desk.wait(lambda: scroll.verticalScrollBar().value() > 0 and in_sight())
+    assert [one.id for one in desk.agent.queue][20] == "0"
