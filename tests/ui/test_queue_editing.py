@@ -93,6 +93,7 @@ class Desk:
         column = QVBoxLayout(self.window)
         for part in (self.bar, self.line, self.composer):
             column.addWidget(part)
+        self.window.resize(600, 500)
         self.window.show()
         self.bar.show_queue(self.agent.queue, held=False)
 
