@@ -321,6 +321,12 @@ class Agent:
             self.tell()
             return waited
 
+    async def order_queued(self, message_ids: Sequence[str]) -> None:
+        """Another order for the messages that wait; one that was sent meanwhile: no matter."""
+        async with self._gate:
+            await self._waiting.order(message_ids)
+            self.tell()
+
     async def _release(self) -> None:
         await self._waiting.read()
         if self._waiting.messages and not self.is_running:

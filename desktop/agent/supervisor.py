@@ -172,6 +172,9 @@ class Supervisor:
         async with self._begins(tab_id) as agent:
             return await agent.put_queued(message_id, text, attachments)
 
+    async def order_queued(self, tab_id: str, message_ids: Sequence[str]) -> None:
+        await (await self._agent(tab_id)).order_queued(message_ids)
+
     async def release_queue(self, tab_id: str) -> None:
         async with self._begins(tab_id) as agent:
             await agent.release_queue()

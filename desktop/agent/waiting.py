@@ -82,6 +82,11 @@ class Waiting:
         await self.read()
         return message
 
+    async def order(self, message_ids: Sequence[str]) -> None:
+        """They go out in this order, those not named behind. Durable when it returns."""
+        await self._store.order_queued(message_ids)
+        await self.read()
+
     async def begin_edit(self, message_id: str) -> QueuedMessage | None:
         """The message, and nothing goes until `end_edit`; None when it was sent already."""
         await self.read()

@@ -278,6 +278,7 @@ class Layers:
         return StorageDoors(
             storage=self._opened().storage,
             backups=self._backups.state,
+            on_backup_look=self._backups.on_look,
             jobs=self._jobs,
             now_ms=now_ms,
             data_folder=str(self._folder.root),

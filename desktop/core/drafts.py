@@ -8,6 +8,9 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from desktop.core.chunks import Json
 
+# In place of a conversation's id: the page where one begins has a draft too.
+BEGINNING = ""
+
 
 @dataclass(frozen=True, slots=True)
 class Draft:

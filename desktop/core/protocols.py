@@ -75,6 +75,10 @@ class TurnStore(SessionStore, Protocol):
         still does."""
         ...
 
+    async def order_queued(self, message_ids: Sequence[str]) -> None:
+        """The queue is `core.status.in_order` from now on; ids that no longer wait: no matter."""
+        ...
+
     async def take_queued(self, *, turn_id: str, step: int, stamp: Stamp) -> Receipt | None:
         """Moves the whole queue into the log as user texts, in one transaction; None if empty.
 
@@ -327,7 +331,9 @@ class Catalogue(Protocol):
         """Sets or takes away the bookmark of a row, for all that read the row; again: a no-op."""
         ...
 
-    async def draft(self, tab_id: str) -> Draft: ...
+    async def draft(self, tab_id: str) -> Draft:
+        """Of a conversation, or of `BEGINNING`, as in what saves it."""
+        ...
 
     async def save_draft(self, tab_id: str, text: str, *, caret: int = 0) -> None:
         """What is attached stays as it was saved."""
@@ -405,6 +411,10 @@ class Commands(Protocol):
         """Ends an edit: the message is another in its place, or as it was (None), and the queue
         goes as it would have gone. Whether the message still waited. Raises as `send`.
         """
+        ...
+
+    async def order_queued(self, tab_id: str, message_ids: Sequence[str]) -> None:
+        """The messages that wait go out in this order; those not named come after these."""
         ...
 
     async def release_queue(self, tab_id: str) -> None:

@@ -1,5 +1,6 @@
 """What a conversation is doing now: what a view shows beside the rows. In memory only."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -20,6 +21,14 @@ class QueuedMessage:
     text: str
     created_at: int
     attachments: tuple[Json, ...] = ()
+
+
+def in_order(
+    queue: Sequence[QueuedMessage], message_ids: Sequence[str]
+) -> tuple[QueuedMessage, ...]:
+    """The messages of these ids first, in their order; the others behind them as they stood."""
+    places = {message_id: at for at, message_id in enumerate(message_ids)}
+    return tuple(sorted(queue, key=lambda one: places.get(one.id, len(places))))
 
 
 @dataclass(frozen=True, slots=True)

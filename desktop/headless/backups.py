@@ -74,12 +74,19 @@ class Backups:
         self._waiting_since: int | None = None
         self._not_before = 0
         self._told: tuple[str, int] | None = None
+        self._listeners: list[Callable[[], None]] = []
 
     # -- the schedule -----------------------------------------------------------------------------
 
     def watch(self, later: Later, start: Start) -> None:
         """Looks for the first time when the window has settled, then every few minutes."""
         later(SETTLE_SECONDS, partial(self._begin, later, start))
+
+    def on_look(self, looked: Callable[[], None]) -> Callable[[], None]:
+        """Calls it on the loop after each look of the schedule, whatever came of it, until the
+        returned call: `state` may be another, also by another process."""
+        self._listeners.append(looked)
+        return lambda: self._listeners.remove(looked)
 
     def plan_changed(self) -> None:
         """The person changed how backups are made: what failed before may work now."""
@@ -94,6 +101,8 @@ class Backups:
         try:
             await self.look()
         finally:
+            for looked in tuple(self._listeners):
+                looked()
             later(LOOK_SECONDS, partial(self._begin, later, start))
 
     async def look(self) -> KeptBackup | None:

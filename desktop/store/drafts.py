@@ -1,7 +1,8 @@
 """What is being written in each conversation: text, place in it, attachments (SPEC U14).
 
 Attached bytes are blobs, kept before the row that names them and once however often the text is
-saved; a blob goes with the sweep after nothing names it any more.
+saved; a blob goes with the sweep after nothing names it any more. What is written before there is a
+conversation has its columns among the settings, whose unknown rows every version keeps.
 """
 
 import hashlib
@@ -15,14 +16,21 @@ from sqlalchemy import Connection, delete, select
 from sqlalchemy.dialects.sqlite import insert as upsert
 
 from desktop.core.chunks import Json
-from desktop.core.drafts import Draft
+from desktop.core.drafts import BEGINNING, Draft
 from desktop.store import tabs
 from desktop.store.blobs import Blobs
 from desktop.store.codec import clean, to_json
 from desktop.store.lanes import Lanes
-from desktop.store.tables import BLOBS, DRAFTS
+from desktop.store.tables import BLOBS, DRAFTS, SETTINGS
 
 _NONE = "[]"
+# The column of a draft that each setting of the beginning stands for. The text was there before the
+# others: a database that has it alone is read, and a version that knows it alone reads it.
+BEGINNING_KEYS = {
+    "text": "draft.new",
+    "caret": "draft.new.caret",
+    "attachments_json": "draft.new.attachments",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,6 +64,8 @@ class Drafts:
 
 
 def _get(connection: Connection, *, tab_id: str, blobs: Blobs) -> Draft:
+    if tab_id == BEGINNING:
+        return _get_beginning(connection, blobs)
     row = connection.execute(select(DRAFTS).where(DRAFTS.c.tab_id == tab_id)).first()
     if row is None:
         tabs.find(connection, tab_id)
@@ -66,12 +76,16 @@ def _get(connection: Connection, *, tab_id: str, blobs: Blobs) -> Draft:
 def _put(
     connection: Connection, *, tab_id: str, apart: Sequence[_Bytes], values: Mapping[str, object]
 ) -> None:
-    tabs.find(connection, tab_id)
+    if tab_id != BEGINNING:
+        tabs.find(connection, tab_id)
     for one in apart:
         row = upsert(BLOBS).values(
             sha256=one.sha256, size=len(one.content), media_type=clean(one.media_type)
         )
         connection.execute(row.on_conflict_do_nothing())
+    if tab_id == BEGINNING:
+        _put_beginning(connection, values)
+        return
     new = {"tab_id": tab_id, "text": "", "caret": 0, "attachments_json": _NONE, **values}
     statement = upsert(DRAFTS).values(new)
     connection.execute(
@@ -79,6 +93,43 @@ def _put(
     )
     is_empty = (DRAFTS.c.text == "") & (DRAFTS.c.attachments_json == _NONE)
     connection.execute(delete(DRAFTS).where(DRAFTS.c.tab_id == tab_id, is_empty))
+
+
+def _get_beginning(connection: Connection, blobs: Blobs) -> Draft:
+    rows = connection.execute(
+        select(SETTINGS.c.key, SETTINGS.c.value).where(SETTINGS.c.key.in_(BEGINNING_KEYS.values()))
+    )
+    # A legacy table may hold anything.
+    kept = {str(key): value for key, value in rows if isinstance(value, str)}
+    text = kept.get(BEGINNING_KEYS["text"], "")
+    caret = kept.get(BEGINNING_KEYS["caret"], "")
+    attached = kept.get(BEGINNING_KEYS["attachments_json"], _NONE)
+    return Draft(
+        text,
+        int(caret) if caret.isdecimal() else _length(text),
+        tuple(_entries(attached, blobs)),
+    )
+
+
+def _length(text: str) -> int:
+    """Letters as the field counts them."""
+    return len(text.encode("utf-16-le", "surrogatepass")) // 2
+
+
+def _put_beginning(connection: Connection, values: Mapping[str, object]) -> None:
+    """Its text with the place in it, or what is attached."""
+    is_empty = values.get("text") == "" or values.get("attachments_json") == _NONE
+    for column in BEGINNING_KEYS.keys() & values.keys():
+        key = BEGINNING_KEYS[column]
+        if is_empty:
+            connection.execute(delete(SETTINGS).where(SETTINGS.c.key == key))
+            continue
+        statement = upsert(SETTINGS).values(key=key, value=str(values[column]))
+        connection.execute(
+            statement.on_conflict_do_update(
+                index_elements=[SETTINGS.c.key], set_={"value": statement.excluded.value}
+            )
+        )
 
 
 def _keep(attachments: Sequence[Json], blobs: Blobs) -> tuple[str, list[_Bytes]]:

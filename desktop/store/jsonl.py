@@ -21,7 +21,7 @@ from desktop.core.conversation import LoadedSession, is_message, split_dangling
 from desktop.core.errors import StoreDamaged, StoreError
 from desktop.core.protocols import TurnStore
 from desktop.core.records import Receipt, RequestRecord
-from desktop.core.status import QueuedMessage
+from desktop.core.status import QueuedMessage, in_order
 from desktop.store import failures
 from desktop.store.blobs import Blobs
 from desktop.store.jsonl_file import Reading, SessionFile
@@ -120,6 +120,9 @@ class FSJSONLStore:
 
     async def change_queued(self, message: QueuedMessage) -> bool:
         return await self._run(lambda: self._change_queued(message))
+
+    async def order_queued(self, message_ids: Sequence[str]) -> None:
+        await self._run(lambda: self._order_queued(message_ids))
 
     async def take_queued(self, *, turn_id: str, step: int, stamp: Stamp) -> Receipt | None:
         receipt = await self._run(lambda: self._take_queued(turn_id, step, stamp))
@@ -245,6 +248,20 @@ class FSJSONLStore:
                 self._write(message)
                 contents.add(message)
             return waits
+
+    def _order_queued(self, message_ids: Sequence[str]) -> None:
+        """What moves is taken back and waits again, in one batch: any version reads that."""
+        with self._writing() as contents:
+            queue = tuple(contents.queue.values())
+            wanted = in_order(queue, message_ids)
+            moves = [at for at, one in enumerate(queue) if wanted[at] is not one]
+            if not moves:
+                return
+            moved = wanted[moves[0] :]
+            lines = (*(Cancelled(one.id) for one in moved), *moved)
+            self._write(*lines)
+            for line in lines:
+                contents.add(line)
 
     def _cancel(self, message_id: str) -> QueuedMessage | None:
         with self._writing() as contents:

@@ -12,7 +12,7 @@ from pathlib import Path
 from desktop.core.chunks import LogChunk, NewChunk, Stamp, Text
 from desktop.core.conversation import LoadedSession
 from desktop.core.records import Receipt, RequestRecord
-from desktop.core.status import QueuedMessage
+from desktop.core.status import QueuedMessage, in_order
 
 # Bytes of pictures and documents that are held for the requests to come.
 ROOM = 64_000_000
@@ -93,6 +93,9 @@ class NullStore:
         for at in found:
             self._queue[at] = message
         return bool(found)
+
+    async def order_queued(self, message_ids: Sequence[str]) -> None:
+        self._queue = list(in_order(self._queue, message_ids))
 
     async def take_queued(self, *, turn_id: str, step: int, stamp: Stamp) -> Receipt | None:
         if not self._queue:

@@ -10,6 +10,8 @@ from dataclasses import dataclass, field
 
 from sqlalchemy import Connection
 
+from desktop.store.drafts import BEGINNING_KEYS
+
 # So many rows of 1 KiB are looked through in some 20 ms.
 SLICE = 20_000
 _NAMED = re.compile(rb'"sha256"\s*:\s*"([0-9a-f]{64})"')
@@ -22,6 +24,9 @@ _WAITING = (
     " WHERE instr(data_json, '\"sha256\"')"
     " UNION ALL SELECT tab_id, CAST(attachments_json AS BLOB) FROM drafts"
     " WHERE instr(attachments_json, '\"sha256\"')"
+    # What is written before there is a conversation: of no tab.
+    " UNION ALL SELECT '', CAST(value AS BLOB) FROM settings"
+    f" WHERE key = '{BEGINNING_KEYS['attachments_json']}' AND instr(value, '\"sha256\"')"
 )
 
 

@@ -15,7 +15,7 @@ from desktop.core.chunks import LogChunk, NewChunk, Stamp, Text
 from desktop.core.conversation import LoadedSession, is_message
 from desktop.core.errors import PayloadError, UnknownConversation
 from desktop.core.records import Receipt, RequestRecord
-from desktop.core.status import QueuedMessage
+from desktop.core.status import QueuedMessage, in_order
 from desktop.store import codec, reads
 from desktop.store.blobs import Blobs
 from desktop.store.lanes import Lanes
@@ -93,6 +93,9 @@ class SqlSession:
 
     async def change_queued(self, message: QueuedMessage) -> bool:
         return await self._lanes.write(partial(self._change_queued, message=message))
+
+    async def order_queued(self, message_ids: Sequence[str]) -> None:
+        await self._lanes.write(partial(self._order_queued, message_ids=tuple(message_ids)))
 
     async def take_queued(self, *, turn_id: str, step: int, stamp: Stamp) -> Receipt | None:
         receipt = await self._lanes.write(
@@ -225,6 +228,23 @@ class SqlSession:
             (_message_json(message), self._tab_id, message.id),
         )
         return changed.rowcount > 0
+
+    def _order_queued(self, connection: Connection, message_ids: Sequence[str]) -> None:
+        """The places stay, of all together; who stands at which is another."""
+        queue = self._queued(connection)
+        places = connection.exec_driver_sql(
+            "SELECT ordinal FROM queued_messages WHERE tab_id = ? ORDER BY ordinal",
+            (self._tab_id,),
+        ).scalars()
+        wanted = list(zip(places.all(), in_order(queue, message_ids), strict=True))
+        # A place has to be free before another message can stand there.
+        connection.exec_driver_sql(
+            "UPDATE queued_messages SET ordinal = -ordinal WHERE tab_id = ?", (self._tab_id,)
+        )
+        for place, message in wanted:
+            connection.exec_driver_sql(
+                "UPDATE queued_messages SET ordinal = ? WHERE id = ?", (place, message.id)
+            )
 
     def _cancel(self, connection: Connection, message_id: str) -> QueuedMessage | None:
         row = connection.exec_driver_sql(

@@ -74,6 +74,8 @@ ACTIONS: tuple[ActionSpec, ...] = (
     ActionSpec("fork", "Conversation", "Fork from here", ("Ctrl+Shift+B",)),
     ActionSpec("quote", "Conversation", "Quote", ("Ctrl+Shift+9",)),
     ActionSpec("bookmark", "Conversation", "Bookmark", ("Ctrl+D",), over_fields=True),
+    ActionSpec("wait_less", "Conversation", "Waiting message: earlier", ("Alt+Shift+Up",)),
+    ActionSpec("wait_more", "Conversation", "Waiting message: later", ("Alt+Shift+Down",)),
     ActionSpec("usage", "Conversation", "Usage…"),
     ActionSpec("archive", "Conversation", "Archive", ("Ctrl+Shift+A",)),
     ActionSpec("trash", "Conversation", "Move to bin", ("Ctrl+Shift+Del",)),

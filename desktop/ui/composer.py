@@ -194,7 +194,7 @@ class Composer(QFrame):
         for value in ("", *(info.efforts if info else ())):
             self._effort.addItem(_EFFORT_WORDS.get(value, value), value)
         self._effort.blockSignals(False)
-        self._effort.setVisible(self._effort.count() > 1)
+        self._show_effort()
         self._select(self._effort, effort, effort)
         self._select(self._mode, mode, mode)
 
@@ -216,6 +216,20 @@ class Composer(QFrame):
         combo = self._combos[name]
         combo.show_index(combo.findData(value))
         combo.activated.emit(combo.currentIndex())
+
+    def show_low(self, is_low: bool) -> None:
+        """On a low page there is a line to write in and the button; the choices are commands."""
+        if is_low == self._is_low:
+            return
+        self._is_low = is_low
+        for part in (self._model, self._mode, self._ring, self._cost):
+            part.setVisible(not is_low)
+        self._show_effort()
+        self._fit()
+        self.updateGeometry()
+
+    def _show_effort(self) -> None:
+        self._effort.setVisible(self._effort.count() > 1 and not self._is_low)
 
     def set_theme(self, theme: Theme) -> None:
         self._theme = theme
@@ -239,6 +253,7 @@ class Composer(QFrame):
     # -- building -----------------------------------------------------------------------------
 
     def _build(self, theme: Theme) -> None:
+        self._is_low = False
         self._running = False
         self._editing = False
         self._column = column = QVBoxLayout(self)
@@ -376,7 +391,7 @@ class Composer(QFrame):
         """The field is as high as its text, up to 40 % of the window."""
         document = self.field.document()
         line = self.field.fontMetrics().lineSpacing()
-        lines = max(2, int(document.size().height()))
+        lines = max(1 if self._is_low else 2, int(document.size().height()))
         margins = round(document.documentMargin() * 2) + self._theme.space_4
         window = self.window().height() or 600
         self.field.setFixedHeight(min(lines * line + margins, int(window * 0.4)))

@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, assert_never
 
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtGui import QKeyEvent
+from PySide6.QtGui import QKeyEvent, QResizeEvent
 from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
 
 from desktop.core.errors import NacreError
@@ -44,6 +44,9 @@ from desktop.ui.transcript.overlay import Wish
 from desktop.ui.transcript.pane import TranscriptPane
 from desktop.ui.ways_bar import WaysBar
 
+# On a page of fewer lines (a small screen, large letters) there is room for what has to be.
+LOW_LINES = 20
+
 
 class ConversationPage(QWidget):
     """`tab_id` is fixed. `open_wanted(tab_id)`: a subagent's conversation is to be shown."""
@@ -68,6 +71,7 @@ class ConversationPage(QWidget):
         self.tab_id = tab_id
         self.pane = pane
         self._tasks = tasks
+        self._theme = theme
         self._doors = doors
         self._sending = False
         self._dangling_shown = ""
@@ -199,6 +203,7 @@ class ConversationPage(QWidget):
         self.archived_bar.say(words if archived else "")
 
     def set_theme(self, theme: Theme) -> None:
+        self._theme = theme
         self.pane.set_theme(theme)
         self.composer.set_theme(theme)
 
@@ -234,6 +239,18 @@ class ConversationPage(QWidget):
     async def keep_draft(self) -> None:
         """Keeps what is being written; raises StoreError when it can't be kept."""
         await self.drafting.keep()
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        is_low = self.height() < LOW_LINES * self.fontMetrics().lineSpacing()
+        self.composer.show_low(is_low)
+        self.permission_bar.show_room(self.height())
+        self.queue_bar.show_room(self.height())
+        # A question and the field have their room first; 0 is what the transcript wants itself.
+        self.pane.view.setMinimumHeight(self._theme.space_24 if is_low else 0)
+        sides = self._foot.contentsMargins()
+        sides.setBottom(self._theme.space_4 if is_low else self._theme.space_12)
+        self._foot.setContentsMargins(sides)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         """Esc stops wherever on the page the focus is; the field has its say first."""
@@ -372,13 +389,12 @@ class ConversationPage(QWidget):
         column.addWidget(self.banner)
         column.addWidget(self.find_bar)
         column.addWidget(self.pane, 1)
-        foot = QHBoxLayout()
+        self._foot = foot = QHBoxLayout()
         # As far from the right as the transcript's column, whose scroll bar always has its place.
         right = theme.space_16 + theme.measures.scroll_bar
         sides = (right, theme.space_16) if self.isRightToLeft() else (theme.space_16, right)
         foot.setContentsMargins(sides[0], theme.space_4, sides[1], theme.space_12)
         middle = QWidget(self)
-        middle.setMaximumWidth(theme.column)
         inner = QVBoxLayout(middle)
         inner.setContentsMargins(0, 0, 0, 0)
         inner.setSpacing(theme.space_8)
@@ -399,9 +415,9 @@ class ConversationPage(QWidget):
             self.resend_line,
         ):
             inner.addWidget(widget)
-        foot.addStretch(1)
-        foot.addWidget(middle, 100)
-        foot.addStretch(1)
+        # Alone in its row it stands in the middle, and has all of it where there is no more.
+        middle.setMaximumWidth(theme.column)
+        foot.addWidget(middle)
         column.addLayout(foot)
 
     def _wire(self) -> None:

@@ -12,6 +12,7 @@ from typing import Any
 from PySide6.QtCore import QObject, Signal
 from PySide6.QtWidgets import QInputDialog, QSplitter, QWidget
 
+from desktop.core.drafts import BEGINNING
 from desktop.core.errors import InBin
 from desktop.core.protocols import Unsubscribe
 from desktop.core.records import CatalogueView, SearchHit, Tab, ViewState
@@ -23,7 +24,7 @@ from desktop.ui.completion import plugging
 from desktop.ui.composer import Composer
 from desktop.ui.conversation_area import ConversationArea
 from desktop.ui.doors import Doors
-from desktop.ui.new_draft import NewDraft
+from desktop.ui.drafting import Drafting
 from desktop.ui.putting_away import PuttingAway
 from desktop.ui.right_side import RightSide
 from desktop.ui.search_rows import found_texts
@@ -82,7 +83,11 @@ class Desk(QObject):
         plugging.for_new_page(area.new_page, doors=doors, tasks=tasks).action_wanted.connect(
             area.action_wanted
         )
-        self.new_draft = NewDraft(area.new_page.composer, catalogue=doors.catalogue, tasks=tasks)
+        begun = area.new_page.composer
+        self.new_draft = Drafting(
+            BEGINNING, catalogue=doors.catalogue, tasks=tasks, composer=begun, draft=begun.draft
+        )
+        begun.draft_changed.connect(self.new_draft.save)
         self.searching = Searching(
             doors.search, hub=doors.hub, area=area, tasks=tasks, later=_later, theme=theme
         )
@@ -172,6 +177,10 @@ class Desk(QObject):
 
     # -- beginning ----------------------------------------------------------------------------
 
+    def bring_back_draft(self) -> None:
+        """What was being written before there was a conversation is on its page again."""
+        self._tasks.start(self.new_draft.bring_back(lambda: False), "bring back what was begun")
+
     def begin(self, workspace_id: int, text: str, attachments: list[dict[str, Any]]) -> None:
         """Makes a conversation with its first message; id 0 is the scratch folder."""
         self._tasks.start(self._begin(workspace_id, text, attachments), "begin conversation")
@@ -193,9 +202,9 @@ class Desk(QObject):
             del self._unsent[workspace_id]
         finally:
             self.reachable.emit()
-        if composer.text() == text:
+        if composer.text() == text and composer.attachments() == attachments:
             composer.clear()
-            self.new_draft.save()
+            await self.new_draft.keep()
         await self._load()
         self._area.show_tab(tab_id)
 

@@ -26,10 +26,12 @@ ShowPalette = Callable[
 
 @dataclass(frozen=True, slots=True)
 class StorageDoors:
-    """What the page of storage asks: sizes, backups, the long work, the time (ms UTC)."""
+    """What the page of storage asks: sizes, backups, when the schedule has looked (until the
+    returned call), the long work, the time (ms UTC)."""
 
     storage: Callable[[], Awaitable[Storage]]
     backups: Callable[[], Awaitable[BackupState]]
+    on_backup_look: Callable[[Callable[[], None]], Callable[[], None]]
     jobs: StorageJobs
     now_ms: Callable[[], int]
     data_folder: str

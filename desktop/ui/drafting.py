@@ -1,4 +1,5 @@
-"""Keeps what is being written in one conversation, and brings it back (SPEC U14).
+"""Keeps what is being written in one conversation, or before there is one, and brings it back
+(SPEC U14).
 
 The text and the place in it are saved often; what is attached only when it is another.
 """

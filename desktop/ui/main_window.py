@@ -7,12 +7,11 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Mapping, Sequence
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QByteArray, Qt, Signal
-from PySide6.QtGui import QCloseEvent, QGuiApplication
+from PySide6.QtGui import QCloseEvent
 from PySide6.QtWidgets import (
     QApplication,
     QMainWindow,
@@ -21,7 +20,6 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from desktop.core.ways import WAYS
 from desktop.settings import (
     EFFORT,
     MODEL,
@@ -31,16 +29,17 @@ from desktop.settings import (
     TRANSCRIPT_ZOOM,
 )
 from desktop.ui.banner import Banner
+from desktop.ui.beginning import Beginning
 from desktop.ui.conversation_area import ConversationArea
 from desktop.ui.focus_ring import FocusRings
 from desktop.ui.menu_key import hear_menu_key
 from desktop.ui.notice_bar import NoticeBar
 from desktop.ui.preferences import LivePreferences
 from desktop.ui.sidebar import Sidebar
-from desktop.ui.tab_strip import PLACES
 from desktop.ui.tasks import Tasks
 from desktop.ui.theme import Theme
 from desktop.ui.visible import in_order
+from desktop.ui.window_acts import Slots, WindowActs
 from desktop.ui.window_cache import WindowCache
 
 if TYPE_CHECKING:
@@ -55,14 +54,10 @@ if TYPE_CHECKING:
     from desktop.ui.conversation_area import MakePage
     from desktop.ui.desk import Desk
     from desktop.ui.putting_away import PuttingAway
-    from desktop.ui.right_side import RightSide
-    from desktop.ui.transcript.acts import Act
 
-Slots = dict[str, Callable[[], object]]
 FillMenus = Callable[["MainWindow", dict[str, "QMenu"], Slots], dict[str, "QAction"]]
 
 MENUS = ("File", "Edit", "View", "Conversation", "Go", "Help")
-ZOOM_STEP = 10
 
 
 class MainWindow(QMainWindow):
@@ -88,11 +83,9 @@ class MainWindow(QMainWindow):
         self._preferences = preferences
         self._cache = cache
         self._desk: Desk | None = None
-        self._right: RightSide | None = None
         self._unsubscribes: list[Unsubscribe] = []
         self._unseen: frozenset[str] = frozenset()
         self._may_close = False
-        self._awaits_key = False
         self.banner = Banner(theme, self)
         self.sidebar = Sidebar(theme, self)
         self.area = ConversationArea(theme, self)
@@ -102,28 +95,39 @@ class MainWindow(QMainWindow):
         self._build()
         # Still empty: what is seen of the menus before one is opened.
         self._menus = {name: self.menuBar().addMenu(self.tr(name)) for name in MENUS}
-        self._actions: dict[str, QAction] = {}
         app = QApplication.instance()
         assert isinstance(app, QApplication)
         self._rings = FocusRings(app, lambda: self._theme, self)
+        self._acts = WindowActs(
+            self,
+            area=self.area,
+            sidebar=self.sidebar,
+            splitter=self._splitter,
+            preferences=preferences,
+            desk=lambda: self._desk,
+            undo_bar=self.undo_bar,
+            show_settings=self._settings,
+            show_diagnostics=self.diagnostics_wanted.emit,
+        )
+        self._beginning = Beginning(self.area, preferences, lambda: self._desk)
         self._wire()
         self._restore()
-        self._show_new_ready()
+        self._beginning.show_ready()
 
     # -- for the root -------------------------------------------------------------------------
 
     def complete(self, fill_menus: FillMenus) -> Mapping[str, QAction]:
         """The window has been painted: its menus get their actions, which are returned by name."""
-        self._actions = fill_menus(self, self._menus, self._slots())
+        self._acts.actions = fill_menus(self, self._menus, self._acts.slots())
         hear_menu_key(self)
         menu = self._menus["Conversation"]
-        menu.aboutToShow.connect(self._offer_ways)
+        menu.aboutToShow.connect(self._acts.offer_ways)
         # Their keys are heard while the menu is closed; with nothing to do they do nothing.
-        menu.aboutToHide.connect(self._hear_ways)
+        menu.aboutToHide.connect(self._acts.hear_ways)
         # At large fonts the buttons of the sidebar want more; to ask them lays them out.
         least = max(self.sidebar.minimumWidth(), self.sidebar.minimumSizeHint().width())
         self.sidebar.setMinimumWidth(least)
-        return self._actions
+        return self._acts.actions
 
     def connect_desk(
         self, desk: Desk, make_page: MakePage, view: CatalogueView, scratch: Path
@@ -132,7 +136,7 @@ class MainWindow(QMainWindow):
         self._desk = desk
         self._scratch = scratch
         self.area.connect_pages(make_page)
-        for action in self._actions.values():
+        for action in self._acts.actions.values():
             action.setEnabled(True)
         self._list = desk.doors.conversation_list(self.sidebar)
         self.sidebar.connect_list(self._list)
@@ -143,12 +147,12 @@ class MainWindow(QMainWindow):
         self._unsubscribes.append(desk.doors.hub.subscribe(desk.announcer))
         self._wire_desk(desk)
         desk.show(view)
-        self._begin_with(desk)
-        self._show_new_ready()
+        self._beginning.begin_with(desk, self._cache.current_tab)
+        self._beginning.show_ready()
         if self._cache.right_pane:
-            self._right_side(desk).open(self._cache.right_pane)
+            self._acts.right_side(desk).open(self._cache.right_pane)
         desk.show_models()
-        desk.new_draft.bring_back()
+        desk.bring_back_draft()
 
     def say(self, sentence: str, detail: str = "") -> None:
         """A message over the whole window."""
@@ -180,7 +184,7 @@ class MainWindow(QMainWindow):
     def _is_settled(self) -> bool:
         if self._desk is None:
             return bool(self.banner.message)
-        if self._awaits_key:
+        if self._beginning.awaits_key:
             return False
         page = self.area.current
         return page is None or (page.pane.loaded and page.pane.rendered)
@@ -195,7 +199,7 @@ class MainWindow(QMainWindow):
             theme=self._cache.theme,
             font_scale=self._cache.font_scale,
             current_tab=current.tab_id if current else "",
-            right_pane=self._right.width if self._right is not None else 0,
+            right_pane=self._acts.right.width if self._acts.right is not None else 0,
         )
 
     async def end(self) -> None:
@@ -244,42 +248,9 @@ class MainWindow(QMainWindow):
             self.area.current.refresh()
         self._show_title()
 
-    def _begin_with(self, desk: Desk) -> None:
-        """The last conversation, unless the person has begun to write already."""
-        composer = self.area.composer
-        if composer is not None and composer.text():
-            return
-        open_ids = self.area.strip.tab_ids()
-        if self._cache.current_tab in open_ids:
-            self.area.show_tab(self._cache.current_tab)
-        elif open_ids:
-            self.area.show_tab(open_ids[0])
-        elif desk.doors.access.state().key_source == "asking":
-            self._awaits_key = True
-        else:
-            self._offer_welcome(desk)
-
-    def _offer_welcome(self, desk: Desk) -> None:
-        """Without a key the first page; keys that are only locked are unlocked where one writes."""
-        state = desk.doors.access.state()
-        if not state.ready and state.locked != "file":
-            self.area.show_welcome()
-
-    def _show_reachable(self) -> None:
-        """A model can be reached, or can't any more."""
-        self._show_new_ready()
-        for page in self.area.pages():
-            page.refresh_ready()
-        if self._desk is None or self._desk.doors.access.state().key_source == "asking":
-            return
-        awaited, self._awaits_key = self._awaits_key, False
-        composer = self.area.new_page.composer
-        if awaited and self.area.composer is composer and not composer.text():
-            self._offer_welcome(self._desk)
-
     def _show_models(self, models: Sequence[ModelInfo]) -> None:
         self.area.show_models(models)
-        self._show_new_choice()
+        self._beginning.show_choice()
 
     def _shown(self, tab_id: str) -> None:
         self._unseen -= {tab_id}
@@ -293,28 +264,9 @@ class MainWindow(QMainWindow):
         tab = self._desk.tab(current.tab_id) if current and self._desk else None
         self.setWindowTitle(f"{in_order(tab.title)} – Nacre" if tab and tab.title else "Nacre")
 
-    def _show_new_ready(self) -> None:
-        composer = self.area.new_page.composer
-        if self._desk is None:
-            composer.show_ready(False, self.tr("Nacre is still starting"))
-            return
-        doors = self._desk.doors
-        state = doors.access.state()
-        is_fine = state.ready and not state.locked
-        composer.show_key(None if is_fine else state, waiting=doors.unlocking.waiting)
-        composer.show_ready(state.ready, self.tr("No key can be used now"))
-
-    def _show_new_choice(self) -> None:
-        effort = self._preferences.value(EFFORT)
-        self.area.new_page.composer.show_choice(
-            self._preferences.value(MODEL),
-            "" if effort == "default" else effort,
-            self._preferences.value(PERMISSION_MODE),
-        )
-
     def _preference_changed(self, key: str) -> None:
         if key in (MODEL.key, EFFORT.key, PERMISSION_MODE.key):
-            self._show_new_choice()
+            self._beginning.show_choice()
         if key == SEND_KEY.key:
             with_ctrl = self._preferences.value(SEND_KEY) == "ctrl-enter"
             for composer in (self.area.new_page.composer, *(p.composer for p in self.area.pages())):
@@ -325,12 +277,6 @@ class MainWindow(QMainWindow):
         if key == TRANSCRIPT_ZOOM.key:
             for page in self.area.pages():
                 page.pane.set_zoom(self._preferences.value(TRANSCRIPT_ZOOM))
-
-    def _zoom(self, by: int | None) -> None:
-        now = self._preferences.value(TRANSCRIPT_ZOOM)
-        low, high = TRANSCRIPT_ZOOM.minimum or 50, TRANSCRIPT_ZOOM.maximum or 300
-        zoom = 100 if by is None else min(high, max(low, now + by))
-        self._preferences.change(TRANSCRIPT_ZOOM.key, zoom)
 
     def _settings(self) -> None:
         if self._desk is None:
@@ -379,14 +325,14 @@ class MainWindow(QMainWindow):
         """The parts' wishes go to the desk from now on."""
         desk.loaded.connect(self._show_view)
         desk.models_loaded.connect(self._show_models)
-        desk.reachable.connect(self._show_reachable)
+        desk.reachable.connect(self._beginning.show_reachable)
         desk.settings_wanted.connect(self._settings)
         self._list.open_wanted.connect(desk.open_tab)
         self._list.rename_wanted.connect(desk.rename)
         self._list.stop_wanted.connect(desk.stop)
         self._list.stop_all_wanted.connect(desk.stop_all)
         self.area.open_wanted.connect(desk.open_tab)
-        self.area.action_wanted.connect(lambda name: self._actions[name].trigger())
+        self.area.action_wanted.connect(lambda name: self._acts.actions[name].trigger())
         self._wire_putting_away(desk.putting_away)
         self.sidebar.search_wanted.connect(desk.searching.begin)
         self.sidebar.folder_wanted.connect(desk.open_folder)
@@ -409,150 +355,3 @@ class MainWindow(QMainWindow):
         away.offered.connect(self.undo_bar.say)
         self.undo_bar.acted.connect(away.undo)
         self.undo_bar.dismissed.connect(away.forget_undo)
-
-    def _at_desk(self, act: Callable[[Desk], object]) -> Callable[[], object]:
-        """An action that needs the log to be open."""
-        return lambda: act(self._desk) if self._desk is not None else None
-
-    def _current_id(self) -> str:
-        return self.area.current.tab_id if self.area.current else ""
-
-    def _chosen_id(self) -> str:
-        """What the keyboard is on in the sidebar, else what is in view."""
-        chosen = self.sidebar.conversations.chosen_tab if self.sidebar.conversations else ""
-        return chosen or self._current_id()
-
-    def _slots(self) -> Slots:
-        """What each declared action does."""
-        return {
-            "new": self.area.show_new,
-            "open_folder": self._at_desk(lambda desk: desk.open_folder()),
-            "close_tab": self._at_desk(lambda desk: desk.close_tab(self._current_id())),
-            "reopen_tab": self._at_desk(lambda desk: desk.reopen_tab()),
-            "settings": self._settings,
-            "quit": self.close,
-            "copy": partial(self._to_focus, "copy"),
-            "copy_markdown": partial(self._to_focus, "copy_markdown"),
-            "select_all": partial(self._to_focus, "selectAll"),
-            "find": lambda: self.area.current and self.area.current.find_bar.begin(),
-            "find_next": lambda: self.area.current and self.area.current.finding.step(1),
-            "find_previous": lambda: self.area.current and self.area.current.finding.step(-1),
-            "search": self._at_desk(lambda desk: desk.searching.begin()),
-            "find_conversation": self._focus_search,
-            "sidebar": lambda: self.sidebar.setVisible(self.sidebar.isHidden()),
-            "zoom_in": lambda: self._zoom(ZOOM_STEP),
-            "zoom_out": lambda: self._zoom(-ZOOM_STEP),
-            "zoom_reset": lambda: self._zoom(None),
-            "stop": lambda: self.area.current and self.area.current.stop(),
-            "stop_all": self._at_desk(lambda desk: desk.stop_all()),
-            "retry": lambda: self.area.current and self.area.current.take("retry"),
-            "go_on": lambda: self.area.current and self.area.current.take("go_on"),
-            "compact": self._at_desk(lambda desk: desk.compact(self._current_id())),
-            "rename": self._at_desk(lambda desk: desk.rename(self._chosen_id())),
-            "edit_message": lambda: self._in_view("edit"),
-            "regenerate": lambda: self._in_view("regenerate"),
-            "fork": lambda: self._in_view("fork"),
-            "quote": lambda: self._in_view("quote"),
-            "bookmark": lambda: self._in_view("bookmark"),
-            "right_pane": self._at_desk(lambda desk: self._right_side(desk).toggle()),
-            "palette": self._at_desk(self._show_palette),
-            "previous_prompt": lambda: self._step_prompt(-1),
-            "next_prompt": lambda: self._step_prompt(1),
-            **{f"tab_{at}": partial(self._show_place, at) for at in PLACES},
-            "previous_branch": lambda: self._step_branch(-1),
-            "next_branch": lambda: self._step_branch(1),
-            "usage": self._at_desk(self._show_usage),
-            "archive": self._at_desk(lambda desk: desk.putting_away.archive_tab(self._chosen_id())),
-            "trash": self._at_desk(lambda desk: desk.putting_away.trash_tab(self._chosen_id())),
-            "undo_put_away": self._at_desk(lambda desk: desk.putting_away.undo()),
-            "archived": self._at_desk(lambda desk: desk.putting_away.show_page("archived")),
-            "bin": self._at_desk(lambda desk: desk.putting_away.show_page("bin")),
-            "write": self._focus_composer,
-            "next_tab": lambda: self.area.strip.step(1),
-            "previous_tab": lambda: self.area.strip.step(-1),
-            "next_region": self._next_region,
-            "to_end": lambda: self.area.current and self.area.current.pane.follow(),
-            "shortcuts": self._at_desk(lambda desk: desk.doors.show_shortcuts(self)),
-            "diagnostics": self.diagnostics_wanted.emit,
-            "tour": self._at_desk(lambda desk: desk.play_tour()),
-            "about": self._at_desk(lambda desk: desk.doors.show_about(self)),
-        }
-
-    def _right_side(self, desk: Desk) -> RightSide:
-        """Made when it is first wanted."""
-        if self._right is None:
-            self._right = desk.right_side(self._splitter)
-        return self._right
-
-    def _step_prompt(self, by: int) -> None:
-        if self.area.current is not None:
-            self.area.current.stepping.step(by)
-
-    def _show_place(self, at: int) -> None:
-        """The conversation at a place of the strip, from 1."""
-        tab_ids = self.area.strip.tab_ids()
-        if at <= len(tab_ids):
-            self.area.show_tab(tab_ids[at - 1])
-
-    def _show_usage(self, desk: Desk) -> None:
-        if self.area.current is not None:
-            desk.doors.show_usage(self, self.area.current.tab_id)
-
-    def _in_view(self, act: Act) -> None:
-        if self.area.current is not None:
-            self.area.current.pane.view.act(act)
-
-    def _offer_ways(self) -> None:
-        """The menu offers what can be done about the last answer in view, and no more."""
-        ways = self.area.current.ways_on if self.area.current is not None else ()
-        for way in WAYS:
-            self._actions[way].setEnabled(way in ways)
-
-    def _hear_ways(self) -> None:
-        for way in WAYS:
-            self._actions[way].setEnabled(self._desk is not None)
-
-    def _step_branch(self, step: int) -> None:
-        if self.area.current is not None:
-            self.area.current.pane.view.step_branch(step)
-
-    def _to_focus(self, name: str) -> None:
-        """Edit actions act on what has the focus, as the platform's own menus do."""
-        # Right after the palette nothing has the focus yet: what had it in this window gets it.
-        act = getattr(QApplication.focusWidget() or self.focusWidget(), name, None)
-        if act is not None:
-            act()
-
-    def _show_palette(self, desk: Desk) -> None:
-        self._offer_ways()
-        desk.doors.show_palette(self, self._actions, desk.recent_tabs(), desk.open_tab)
-        self._hear_ways()
-
-    def _focus_search(self) -> None:
-        self.sidebar.show()
-        self.sidebar.search.setFocus()
-
-    def _focus_composer(self) -> None:
-        composer = self.area.composer
-        if composer is not None:
-            composer.field.setFocus()
-
-    def _next_region(self) -> None:
-        """F6: sidebar, transcript, question, composer (or the page in their place), and around."""
-        page, composer = self.area.current, self.area.composer
-        regions: list[QWidget] = [self.sidebar.search]
-        if page is not None:
-            regions += [page.pane.view, page.permission_bar]
-        regions.append(composer.field if composer is not None else self.area.in_view)
-        if self._right is not None:
-            regions += self._right.regions
-        regions.append(self.undo_bar.button)
-        regions = [one for one in regions if one.isVisible()]
-        focus = QGuiApplication.focusObject()
-        inside = [
-            at
-            for at, one in enumerate(regions)
-            if one is focus or (isinstance(focus, QWidget) and one.isAncestorOf(focus))
-        ]
-        if regions:
-            regions[(inside[0] + 1) % len(regions) if inside else 0].setFocus()

@@ -12,6 +12,7 @@ from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QComboBox, QHBoxLayout, QLabel, QPushButton, QVBoxLayout, QWidget
 
 from desktop.ui.composer import Composer
+from desktop.ui.framed import FramedCombo
 from desktop.ui.theme import Theme
 from desktop.ui.visible import visible
 
@@ -34,11 +35,10 @@ class NewPage(QWidget):
             lambda text, attachments: self.begin_wanted.emit(self.workspace_id, text, attachments)
         )
         outer = QHBoxLayout(self)
-        outer.addStretch(1)
+        outer.setContentsMargins(*[theme.space_16] * 4)
         middle = QWidget(self)
-        middle.setMaximumWidth(theme.column)
         column = QVBoxLayout(middle)
-        column.setContentsMargins(theme.space_16, theme.space_16, theme.space_16, theme.space_16)
+        column.setContentsMargins(0, 0, 0, 0)
         column.setSpacing(theme.space_12)
         column.addStretch(2)
         title = QLabel(self.tr("New conversation"), middle)
@@ -48,7 +48,7 @@ class NewPage(QWidget):
         row.setSpacing(theme.space_8)
         label = QLabel(self.tr("in"), middle)
         label.setProperty("muted", True)
-        self._folder = QComboBox(middle)
+        self._folder = FramedCombo(middle)
         self._folder.setObjectName("folderChoice")
         self._folder.setAccessibleName(self.tr("Folder of the new conversation"))
         label.setBuddy(self._folder)
@@ -66,8 +66,9 @@ class NewPage(QWidget):
         column.addLayout(row)
         column.addWidget(self.composer)
         column.addStretch(3)
-        outer.addWidget(middle, 8)
-        outer.addStretch(1)
+        # Alone in its row it stands in the middle, and has all of it where there is no more.
+        middle.setMaximumWidth(theme.column)
+        outer.addWidget(middle)
 
     @property
     def workspace_id(self) -> int:

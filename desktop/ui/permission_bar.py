@@ -4,6 +4,7 @@ It names the act in a sentence and shows exactly what would run, with invisible 
 visible. For the first half second nothing can be pressed and nothing has the focus; no button is
 a default; "always" shows its rule before it is kept and waits until all of a long act was seen.
 A circle is asked about in the same place: let it go on, stop it, or tell it something (U27).
+In a low window the words scroll; the buttons stand.
 """
 
 from collections.abc import Callable, Sequence
@@ -24,6 +25,7 @@ from PySide6.QtWidgets import (
 from desktop.core.permissions import Act, Answer, Circle, Question
 from desktop.ui.act_text import ActText
 from desktop.ui.flow import FlowLayout, least_at_width
+from desktop.ui.giving_way import GivingWay
 from desktop.ui.theme import Theme
 from desktop.ui.visible import visible
 
@@ -54,7 +56,7 @@ class PermissionBar(QFrame):
         self.hide()
 
     def minimumSizeHint(self) -> QSize:
-        """Nothing that is said of an act is cut."""
+        """Down to the buttons and some lines of what is said."""
         return least_at_width(self, self._column)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
@@ -77,6 +79,10 @@ class PermissionBar(QFrame):
             return
         self._ask(questions[0])
 
+    def show_room(self, height: int) -> None:
+        """How high the page is: the words take no more than a good part of it."""
+        self._words.show_room(height)
+
     @property
     def question(self) -> Question | None:
         return self._question
@@ -93,7 +99,7 @@ class PermissionBar(QFrame):
         self._question = question
         self._sentence.setText(visible(about.sentence))
         self.setAccessibleDescription(self._sentence.text())
-        self._rule_row.hide()
+        self._drop_rule()
         self._why.clear()
         match about:
             case Act():
@@ -187,7 +193,8 @@ class PermissionBar(QFrame):
 
     def _note_scroll(self) -> None:
         bar = self._detail.verticalScrollBar()
-        self._seen_all = self._seen_all or bar.value() >= bar.maximum()
+        is_all = bar.value() >= bar.maximum() and self._words.is_at_end
+        self._seen_all = self._seen_all or is_all
         self._always.setEnabled(self._seen_all and not self.guarded)
         self._always.setToolTip(
             "" if self._seen_all else self.tr("Scroll to the end of what would run first")
@@ -227,13 +234,19 @@ class PermissionBar(QFrame):
             )
         )
         self._deny_row.hide()
+        self._rule.show()
         self._rule_row.show()
+        self._words.show_part(self._rule)
+
+    def _drop_rule(self) -> None:
+        self._rule.hide()
+        self._rule_row.hide()
 
     def _show_deny(self) -> None:
         if self._is_about_circle():
             self._answer(Answer("deny"))
             return
-        self._rule_row.hide()
+        self._drop_rule()
         self._deny_row.show()
         self._why.setFocus()
 
@@ -243,6 +256,19 @@ class PermissionBar(QFrame):
         self._column = column = QVBoxLayout(self)
         column.setContentsMargins(theme.space_12, theme.space_8, theme.space_12, theme.space_8)
         column.setSpacing(theme.space_8)
+        self._words = GivingWay(self.tr("What is asked"), self)
+        self._words.setObjectName("permissionWords")
+        self._words.column.setSpacing(theme.space_8)
+        column.addWidget(self._words)
+        self._fill_words(theme, self._words.column)
+        column.addLayout(self._button_row(theme))
+        column.addWidget(self._rule_widget(theme))
+        column.addWidget(self._deny_widget(theme))
+        for bar in (self._detail.verticalScrollBar(), self._words.verticalScrollBar()):
+            bar.valueChanged.connect(lambda _: self._note_scroll())
+            bar.rangeChanged.connect(lambda *_: self._note_room())
+
+    def _fill_words(self, theme: Theme, column: QVBoxLayout) -> None:
         head = QHBoxLayout()
         self._sentence = QLabel(self)
         self._sentence.setObjectName("permissionSentence")
@@ -256,18 +282,18 @@ class PermissionBar(QFrame):
         self._detail = ActText(theme, self)
         self._detail.setObjectName("permissionDetail")
         self._detail.setAccessibleName(self.tr("What would run"))
-        scroll_bar = self._detail.verticalScrollBar()
-        scroll_bar.valueChanged.connect(lambda _: self._note_scroll())
-        scroll_bar.rangeChanged.connect(lambda *_: self._note_room())
         column.addWidget(self._detail)
         self._where = QLabel(self)
         self._where.setTextFormat(Qt.TextFormat.PlainText)
         self._where.setProperty("muted", True)
         self._where.setWordWrap(True)
         column.addWidget(self._where)
-        column.addLayout(self._button_row(theme))
-        column.addWidget(self._rule_widget(theme))
-        column.addWidget(self._deny_widget(theme))
+        self._rule = QLabel(self)
+        self._rule.setObjectName("permissionRule")
+        self._rule.setTextFormat(Qt.TextFormat.PlainText)
+        self._rule.setWordWrap(True)
+        self._rule.hide()
+        column.addWidget(self._rule)
 
     def _button_row(self, theme: Theme) -> FlowLayout:
         row = FlowLayout(theme.space_8)
@@ -287,16 +313,13 @@ class PermissionBar(QFrame):
         row = QHBoxLayout(self._rule_row)
         row.setContentsMargins(0, 0, 0, 0)
         row.setSpacing(theme.space_8)
-        self._rule = QLabel(self._rule_row)
-        self._rule.setTextFormat(Qt.TextFormat.PlainText)
-        self._rule.setWordWrap(True)
         keep = self._button(self.tr("Keep this rule"), "keepRule")
         keep.clicked.connect(lambda: self._answer(Answer("always")))
         back = self._button(self.tr("Not now"), "dropRule")
-        back.clicked.connect(self._rule_row.hide)
-        row.addWidget(self._rule, 1)
+        back.clicked.connect(self._drop_rule)
         row.addWidget(keep)
         row.addWidget(back)
+        row.addStretch(1)
         return self._rule_row
 
     def _deny_widget(self, theme: Theme) -> QWidget:

@@ -4,12 +4,15 @@ Qt's own `toPlainText` makes plain blanks of no-break ones and line breaks of li
 """
 
 from collections.abc import Callable
+from time import perf_counter
 
 from PySide6.QtCore import QObject, QTimer
 from PySide6.QtGui import QTextCursor, QTextDocument
 from PySide6.QtWidgets import QPlainTextEdit
 
-PIECE = 64 * 1024
+PIECE = 8 * 1024
+# Seconds of work between two looks at what else the window has to do.
+TURN = 0.002
 _BETWEEN_BLOCKS = "\u2029"
 
 
@@ -21,8 +24,9 @@ def text_of(document: QTextDocument) -> str:
 class Filling(QObject):
     """Puts a text into a field piece by piece, so that the window answers meanwhile.
 
-    Until it is whole nothing can be typed; then `done` is called, and the text can be undone no
-    further than to here.
+    The beginning can be read at once; all that follows is laid out together at the end, for to do
+    it piece by piece takes twice as long. Until the text is whole nothing can be typed; then `done`
+    is called, and the text can be undone no further than to here.
     """
 
     def __init__(self, field: QPlainTextEdit, text: str, done: Callable[[], None]) -> None:
@@ -33,24 +37,32 @@ class Filling(QObject):
         self._done = done
         field.setReadOnly(True)
         field.document().setUndoRedoEnabled(False)
+        self._cursor = QTextCursor(field.document())
         self._turns = QTimer(self, interval=0)
-        self._turns.timeout.connect(self._put)
+        self._turns.timeout.connect(self._turn)
         self._turns.start()
+
+    def _turn(self) -> None:
+        if not self._at:
+            self._put()
+            self._cursor.beginEditBlock()
+        end = perf_counter() + TURN
+        while self._at < len(self._text) and perf_counter() < end:
+            self._put()
+        if self._at >= len(self._text):
+            self._end()
 
     def _put(self) -> None:
         end = self._at + PIECE
         # A pair is one line end: its halves would make two.
         if self._text[end - 1 : end + 1] == "\r\n":
             end += 1
-        cursor = QTextCursor(self._field.document())
-        cursor.movePosition(QTextCursor.MoveOperation.End)
-        cursor.insertText(self._text[self._at : end])
+        self._cursor.insertText(self._text[self._at : end])
         self._at = end
-        if self._at >= len(self._text):
-            self._end()
 
     def _end(self) -> None:
         self._turns.stop()
+        self._cursor.endEditBlock()
         self._text = ""
         document = self._field.document()
         document.setUndoRedoEnabled(True)

@@ -120,10 +120,9 @@ class PutAwayPage(QWidget):
         is_bin = self.which == "bin"
         outer = QHBoxLayout(self)
         middle = QWidget(self)
+        # Alone in its row it stands in the middle, and has all of it where there is no more.
         middle.setMaximumWidth(theme.column)
-        outer.addStretch(1)
-        outer.addWidget(middle, 100)
-        outer.addStretch(1)
+        outer.addWidget(middle)
         column = QVBoxLayout(middle)
         column.setContentsMargins(theme.space_8, theme.space_16, theme.space_8, theme.space_8)
         column.setSpacing(theme.space_8)

@@ -1,4 +1,5 @@
-"""What the person does with the messages that wait: change one, take it back, let them go.
+"""What the person does with the messages that wait: change one, take it back, put them in another
+order, let them go.
 
 One that is changed in the field stays in the queue, which is kept back meanwhile: it is there after
 a crash (SPEC C05, C06). What stood in the field is kept beside it and comes back at the end.
@@ -41,6 +42,7 @@ class QueueEditing(QObject):
         self._before: Draft | None = None
         self._is_gone = False
         queue_bar.taken_back.connect(self._take_back)
+        queue_bar.ordered.connect(self._order)
         queue_bar.released.connect(self._release)
         bar.acted.connect(self.cancel)
         bar.dismissed.connect(self.cancel)
@@ -103,6 +105,16 @@ class QueueEditing(QObject):
         self._composer.set_text(f"{written}\n{text}" if written else text)
         for one in attachments:
             self._composer.add(dict(one))
+
+    def _order(self, message_ids: Sequence[str]) -> None:
+        self._tasks.start(self._order_now(message_ids), "put what waits in another order")
+
+    async def _order_now(self, message_ids: Sequence[str]) -> None:
+        try:
+            await self._commands.order_queued(self._tab_id, message_ids)
+        finally:
+            if not self._is_gone:
+                self._queue_bar.settle(message_ids)
 
     def _release(self) -> None:
         self._tasks.start(self._commands.release_queue(self._tab_id), "release queue")

@@ -2,12 +2,13 @@
 
 from PySide6.QtCore import QPointF, QRectF, QSize, Qt, Signal
 from PySide6.QtGui import QEnterEvent, QFocusEvent, QPainter, QPaintEvent, QPen
-from PySide6.QtWidgets import QComboBox, QWidget
+from PySide6.QtWidgets import QWidget
 
+from desktop.ui.framed import NamedList, draw_arrow
 from desktop.ui.theme import Theme
 
 
-class QuietCombo(QComboBox):
+class QuietCombo(NamedList):
     """Paints itself; everything else is Qt's own combo box, keyboard and screen reader included.
 
     `looked_at` when it is pointed at or gets the keyboard: what it offers may be wanted now.
@@ -75,13 +76,13 @@ class QuietCombo(QComboBox):
             painter.drawRoundedRect(frame, measures.radius, measures.radius)
         ink = theme.color("text" if pointed else "muted")
         painter.setPen(ink)
-        box = self.rect().adjusted(theme.space_8, 0, -theme.space_8 - theme.space_16, 0)
+        sides = (theme.space_8, theme.space_8 + theme.space_16)
+        left, right = reversed(sides) if self.isRightToLeft() else sides
+        box = self.rect().adjusted(left, 0, -right, 0)
         text = self.fontMetrics().elidedText(
             self.currentText(), Qt.TextElideMode.ElideRight, box.width()
         )
         painter.drawText(box, Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeading, text)
-        painter.setPen(QPen(ink, measures.hairline * 1.5))
-        middle = QPointF(self.width() - theme.space_8 - theme.space_4, self.height() / 2)
-        painter.drawPolyline(
-            [middle + QPointF(-3.5, -1.5), middle + QPointF(0, 2), middle + QPointF(3.5, -1.5)]
-        )
+        from_edge = theme.space_8 + theme.space_4
+        x = from_edge if self.isRightToLeft() else self.width() - from_edge
+        draw_arrow(painter, QPointF(x, self.height() / 2), ink)

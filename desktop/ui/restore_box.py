@@ -46,9 +46,11 @@ class RestoreBox(QDialog):
             )
         )
         self._say(self.tr("1. In a terminal, bring it back into a new folder:"))
-        self._command("restoreCommand", f"nacre restore {file} --data-dir {_FOLDER}")
+        restore = f"nacre restore {file} --data-dir {_FOLDER}"
+        self._command("restoreCommand", restore, self.tr("Command that brings it back"))
         self._say(self.tr("2. Open that folder and look whether everything is there:"))
-        self._command("openCommand", f"nacre --data-dir {_FOLDER}")
+        look = self.tr("Command that opens that folder")
+        self._command("openCommand", f"nacre --data-dir {_FOLDER}", look)
         self._say(
             self.tr(
                 "3. To have it in the usual place, quit Nacre, rename the folder {folder}, and"
@@ -68,13 +70,13 @@ class RestoreBox(QDialog):
         label.setWordWrap(True)
         self._column.addWidget(label)
 
-    def _command(self, name: str, text: str) -> None:
+    def _command(self, name: str, text: str, told: str) -> None:
         line = QLineEdit(text, self)
         line.setObjectName(name)
         line.setReadOnly(True)
         line.setProperty("monospace", True)
         line.setCursorPosition(0)
-        line.setAccessibleName(self.tr("Command"))
+        line.setAccessibleName(told)
         copy = QPushButton(self.tr("Copy"), self)
         copy.setAutoDefault(False)
         copy.setAccessibleName(self.tr("Copy {command}").format(command=text))

@@ -98,10 +98,9 @@ class EverythingPage(QWidget):
     def _build(self, theme: Theme) -> None:
         outer = QHBoxLayout(self)
         middle = self._middle
+        # Alone in its row it stands in the middle, and has all of it where there is no more.
         middle.setMaximumWidth(theme.column)
-        outer.addStretch(1)
-        outer.addWidget(middle, 100)
-        outer.addStretch(1)
+        outer.addWidget(middle)
         column = QVBoxLayout(middle)
         column.setContentsMargins(theme.space_8, theme.space_16, theme.space_8, theme.space_8)
         column.setSpacing(theme.space_8)

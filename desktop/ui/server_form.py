@@ -27,6 +27,7 @@ from desktop.core.errors import NacreError
 from desktop.core.tool_servers import ServerEntry, ServerView, ToolServerList, Tried
 from desktop.ui import command_line, server_words
 from desktop.ui.controls import act_button, text_label
+from desktop.ui.framed import FramedCombo
 from desktop.ui.pairs_field import PairsField
 from desktop.ui.server_words import breakable
 from desktop.ui.tasks import Tasks
@@ -107,7 +108,7 @@ class ServerForm(QDialog):
         outer.addWidget(self._buttons())
 
     def _kinds(self, *, is_web: bool) -> QComboBox:
-        combo = QComboBox(self)
+        combo = FramedCombo(self)
         combo.setObjectName("serverFormKind")
         combo.setAccessibleName(self.tr("Kind"))
         combo.addItem(self.tr("A program on this computer"), "local")

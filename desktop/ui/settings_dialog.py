@@ -22,7 +22,6 @@ from PySide6.QtWidgets import (
     QListWidget,
     QPushButton,
     QScrollArea,
-    QSpinBox,
     QStackedWidget,
     QVBoxLayout,
     QWidget,
@@ -42,6 +41,7 @@ from desktop.settings import (
     Setting,
 )
 from desktop.ui import asking, price_words
+from desktop.ui.framed import FramedCombo, FramedSpin
 from desktop.ui.preferences import LivePreferences
 from desktop.ui.storage_page import StoragePage
 from desktop.ui.tasks import Tasks
@@ -176,7 +176,7 @@ class SettingsDialog(QDialog):
                 box.toggled.connect(lambda on: self._change(setting, bool(on), error))
                 return box
             case "choice":
-                combo = QComboBox(self)
+                combo = FramedCombo(self)
                 # Its longest entry does not widen the page, at no scale.
                 combo.setSizeAdjustPolicy(
                     QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon
@@ -190,7 +190,7 @@ class SettingsDialog(QDialog):
                 )
                 return combo
             case "int" | "float":
-                spin = QSpinBox(self)
+                spin = FramedSpin(self._theme, self)
                 spin.setRange(setting.minimum or 0, setting.maximum or 1_000_000)
                 spin.setSuffix(f" {setting.unit}" if setting.unit else "")
                 spin.setValue(int(value))

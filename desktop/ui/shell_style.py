@@ -48,15 +48,18 @@ def shell_style(theme: Theme) -> str:
 #permissionDetail {{ background: {colours.code}; border: none;
   border-radius: {measures.radius}px; }}
 #queueBar {{ background: {colours.user}; border: {edge}; border-radius: {measures.card_radius}px; }}
+#queueRow[dragged="true"] {{ background: {colours.selection};
+  border-radius: {measures.radius}px; }}
+#queueDropLine {{ background: {colours.accent}; border: none; }}
 QFrame[notice="true"] {{ background: {colours.user}; border: {edge};
   border-radius: {measures.card_radius}px; }}
 #undoBar {{ border-top: {line}; border-radius: 0; }}
 #banner {{ background: {colours.raised}; border: none; border-bottom: {line}; }}
-#composerFrame QToolButton, #tabRow QToolButton {{
+#composerFrame QToolButton, #tabRow QToolButton, #queueRow QToolButton {{
   background: transparent; border: {measures.hairline}px solid transparent;
   border-radius: {measures.radius}px; color: {colours.muted};
   padding: {theme.space_4}px {theme.space_8}px; min-height: {measures.hit - 10}px; }}
-#composerFrame QToolButton:hover, #tabRow QToolButton:hover {{
+#composerFrame QToolButton:hover, #tabRow QToolButton:hover, #queueRow QToolButton:hover {{
   background: {colours.raised}; color: {colours.text}; }}
 #tabStrip QToolButton {{ padding: 0; min-height: 0; }}
 #costLabel {{ color: {colours.muted}; }}
@@ -66,7 +69,6 @@ QFrame[notice="true"] {{ background: {colours.user}; border: {edge};
   border-radius: {measures.radius}px; }}
 #settingsDialog QListWidget::item:selected {{ background: {colours.selection};
   color: {colours.on_selection}; }}
-#settingsDialog QSpinBox, #settingsDialog QComboBox {{ min-height: {measures.hit}px; }}
 QLineEdit {{ background: {colours.surface}; border: {line};
   border-radius: {measures.radius}px; padding: {theme.space_4}px {theme.space_8}px;
   min-height: {measures.hit - 10}px; }}
@@ -76,7 +78,7 @@ QLineEdit:focus {{ border: {measures.focus_ring}px solid {colours.accent}; }}
 QTreeView {{ background: {colours.surface}; border: {line};
   border-radius: {measures.radius}px; }}
 QTreeView::item {{ padding: {theme.space_4}px; border: none; }}
-QTreeView::item:selected {{ background: {colours.selection}; color: {colours.text}; }}
+QTreeView::item:selected {{ background: {colours.selection}; color: {colours.on_selection}; }}
 QHeaderView {{ background: transparent; }}
 QHeaderView::section {{ background: {colours.raised}; color: {colours.muted}; border: none;
   border-bottom: {line}; padding: {theme.space_4}px; }}

@@ -53,6 +53,7 @@ class StoragePage(QWidget):
         self._doors = doors
         self._tasks = tasks
         self._state: BackupState | None = None
+        self._unhear: Callable[[], None] | None = None
         self._column = QVBoxLayout(self)
         self._column.setSpacing(theme.space_8)
         self._under: dict[Kind, QVBoxLayout] = {}
@@ -65,8 +66,15 @@ class StoragePage(QWidget):
         self._show_running(doors.jobs.is_running)
 
     def look_again(self) -> None:
-        """The settings of backups were changed."""
-        self._tasks.start(self._look_at_backups(), "look at the backups")
+        """The settings of backups were changed, or the schedule has done what was due."""
+        self._tasks.start(self._look_again(), "look at the backups")
+
+    async def _look_again(self) -> None:
+        before = self._state
+        await self._look_at_backups()
+        # To add up takes a while: only where a backup has taken room since.
+        if before is not None and self._state is not None and before.last != self._state.last:
+            await self._look_at_room()
 
     def showEvent(self, event: QShowEvent) -> None:
         super().showEvent(event)
@@ -74,6 +82,8 @@ class StoragePage(QWidget):
         if self._doors.jobs.is_running:
             self._show_work(self._doors.jobs.now, 0, 0)
         self._look()
+        if self._unhear is None:
+            self._unhear = self._doors.on_backup_look(self.look_again)
 
     def event(self, event: QEvent) -> bool:
         if event.type() in (QEvent.Type.LayoutRequest, QEvent.Type.Resize):
@@ -84,6 +94,9 @@ class StoragePage(QWidget):
     def hideEvent(self, event: QHideEvent) -> None:
         super().hideEvent(event)
         self._doors.jobs.is_attended = False
+        if self._unhear is not None:
+            self._unhear()
+            self._unhear = None
 
     # -- building ---------------------------------------------------------------------------------
 

@@ -162,9 +162,7 @@ class WelcomePage(QScrollArea):
         page = QWidget(self)
         page.setObjectName("welcomeInner")
         outer = QHBoxLayout(page)
-        outer.addStretch(1)
         middle = QWidget(page)
-        middle.setMaximumWidth(theme.column)
         column = QVBoxLayout(middle)
         column.setContentsMargins(theme.space_24, theme.space_32, theme.space_24, theme.space_32)
         column.setSpacing(theme.space_16)
@@ -183,8 +181,9 @@ class WelcomePage(QScrollArea):
         column.addWidget(self._server_card(theme, middle))
         column.addWidget(self._tour_card(theme, middle))
         column.addStretch(1)
-        outer.addWidget(middle, 8)
-        outer.addStretch(1)
+        # Alone in its row it stands in the middle, and has all of it where there is no more.
+        middle.setMaximumWidth(theme.column)
+        outer.addWidget(middle)
         self.setWidget(page)
         for button in (self._save, self._session, self._file, self._connect, self._tour):
             button.setEnabled(False)

@@ -9,7 +9,6 @@ from dataclasses import dataclass, field, replace
 
 from desktop.core.chunks import LogChunk, System
 from desktop.core.conversation import is_message
-from desktop.core.drafts import Draft
 from desktop.core.errors import StoreError, UnknownConversation
 from desktop.core.records import Branch, RequestRecord, Snapshot, Tab, ViewState
 from desktop.core.status import QueuedMessage
@@ -28,7 +27,6 @@ class Conversation:
     queue: list[QueuedMessage] = field(default_factory=list[QueuedMessage])
     revision: int = 0
     snapshot: Snapshot | None = None
-    draft: Draft = Draft()
     view_state: ViewState = ViewState()
     holder: str = ""
     ordinals: dict[str, int] = field(default_factory=dict[str, int])

@@ -13,7 +13,7 @@ from typing import Literal
 
 from desktop.core.chunks import Json, LogChunk, NewChunk, Stamp, Text
 from desktop.core.conversation import LoadedSession, is_message, split_dangling
-from desktop.core.drafts import Draft
+from desktop.core.drafts import BEGINNING, Draft
 from desktop.core.errors import InBin, LeaseHeld, StoreError, UnknownFolder
 from desktop.core.outline import Gathering, Piece, Sought
 from desktop.core.permissions import Rule
@@ -37,7 +37,7 @@ from desktop.core.records import (
     Workspace,
     tool_of,
 )
-from desktop.core.status import QueuedMessage
+from desktop.core.status import QueuedMessage, in_order
 from desktop.store.codec import search_text
 from desktop.store.search import hits_among, parse
 from tests.fakes import branches
@@ -202,6 +202,11 @@ class MemorySession:
                 queue[at] = message
                 return True
         return False
+
+    async def order_queued(self, message_ids: Sequence[str]) -> None:
+        self._log.writing()
+        held = self._log.find(self._tab_id)
+        held.queue = list(in_order(held.queue, message_ids))
 
     async def take_queued(self, *, turn_id: str, step: int, stamp: Stamp) -> Receipt | None:
         self._log.writing()
@@ -449,6 +454,7 @@ class MemoryCatalogue:
         self._workspaces: list[Workspace] = []
         self._rules: dict[int, set[Rule]] = {}
         self._settings: dict[str, str] = {}
+        self._drafts: dict[str, Draft] = {}
         self._bookmarked: set[str] = set()
         self._revision = 0
         archive = MemoryArchive(
@@ -681,17 +687,21 @@ class MemoryCatalogue:
             self.changed()
 
     async def draft(self, tab_id: str) -> Draft:
-        return self._log.find(tab_id).draft
+        self._known(tab_id)
+        return self._drafts.get(tab_id, Draft())
 
     async def save_draft(self, tab_id: str, text: str, *, caret: int = 0) -> None:
         self._log.writing()
-        held = self._log.find(tab_id)
-        held.draft = replace(held.draft, text=text, caret=caret)
+        self._drafts[tab_id] = replace(await self.draft(tab_id), text=text, caret=caret)
 
     async def save_attachments(self, tab_id: str, attachments: Sequence[Json]) -> None:
         self._log.writing()
-        held = self._log.find(tab_id)
-        held.draft = replace(held.draft, attachments=tuple(attachments))
+        kept = replace(await self.draft(tab_id), attachments=tuple(attachments))
+        self._drafts[tab_id] = kept
+
+    def _known(self, tab_id: str) -> None:
+        if tab_id != BEGINNING:
+            self._log.find(tab_id)
 
     async def view_state(self, tab_id: str) -> ViewState:
         return self._log.find(tab_id).view_state

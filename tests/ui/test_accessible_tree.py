@@ -10,8 +10,6 @@ from PySide6.QtCore import QMimeData, Qt
 from PySide6.QtGui import QAccessible
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import (
-    QApplication,
-    QDialog,
     QLabel,
     QLineEdit,
     QListWidget,
@@ -28,7 +26,8 @@ from desktop.ui.permission_bar import PermissionBar
 from tests.e2e.nacre import Home
 from tests.fakes.messages_api import MessagesServer, reply, text, thinking, tool_use
 from tests.ui.conftest import Enter
-from tests.ui.everyone import Node, misheard, nodes, tree, untabbed
+from tests.ui.everyone import Node, nodes, tree
+from tests.ui.looking import Looker, focused
 from tests.ui.program import Person
 
 pytestmark = pytest.mark.timeout(300)
@@ -40,31 +39,6 @@ LONG = "n" * 200
 @pytest.fixture
 def home(tmp_path: Path) -> Home:
     return Home(tmp_path)
-
-
-class Looker:
-    """Looks at each state that the person brings the window into."""
-
-    def __init__(self, person: Person) -> None:
-        self.person = person
-        self.wrong: list[str] = []
-
-    def look(self, state: str, part: QWidget, first: QWidget | None = None) -> None:
-        """With Tab too, from `first` on, where the keyboard goes into the part."""
-        found = misheard(part)
-        if first is not None:
-            found += untabbed(part, first, self.person.now)
-        self.wrong += [f"{state}: {one}" for one in dict.fromkeys(found)]
-
-    def look_at_dialog(self, state: str, name: str) -> None:
-        """Once it has found what it looks for at first: its parts don't move any more."""
-        self.person.wait(lambda: "…" not in {one[-1:] for one in self.person.labels().split("\n")})
-        dialog = self.person.part(QDialog, name)
-        self.look(state, dialog, first_stop(dialog))
-
-
-def first_stop(dialog: QWidget) -> QWidget:
-    return dialog.focusWidget() or dialog.nextInFocusChain()
 
 
 def rows_of(window: QWidget, name: str) -> list[Node]:
@@ -155,12 +129,6 @@ def assert_shift_f10_opens_the_menu_of_the_row(person: Person) -> None:
     assert "Copy the answer" in [one.text() for one in menu.actions()]
     person.now(menu.close)
     person.wait(lambda: not person.shows("rowMenu"))
-
-
-def focused() -> QWidget:
-    part = QApplication.focusWidget()
-    assert part is not None
-    return part
 
 
 def look_at_the_palette(eye: Looker) -> None:

@@ -1,5 +1,6 @@
 """Long texts that go with a message: opened, changed, counted (SPEC U07)."""
 
+import asyncio
 from typing import Any
 
 import pytest
@@ -13,7 +14,7 @@ from desktop.ui.attached_text import LONGEST_LINE, AttachedText, can_be_opened, 
 from desktop.ui.attachments import AttachmentChip
 from desktop.ui.composer import Composer
 from desktop.ui.message_field import LONG_PASTE
-from desktop.ui.plain_text import PIECE
+from desktop.ui.plain_text import PIECE, text_of
 from desktop.ui.theme import LIGHT, Theme
 from tests.ui.conftest import until
 
@@ -71,7 +72,7 @@ def test_u07_an_attached_text_is_opened_and_changed_and_keeps_its_line_ends(
     composer: Composer, loop: qasync.QEventLoop, qtbot: QtBot
 ) -> None:
     # A pair of letters that end a line lies across the first piece.
-    text = "x" * (PIECE - 1) + "\r\n\u00a0two\u2028parts\r\n" + "end\r\n" * 4
+    text = "x" * (PIECE - 1) + "\r\n\u00a0two\u2028parts\r\n" + "end\r\n" * (LONG_PASTE // 4)
     paste(composer, text)
     box, field = opened(composer, loop)
     qtbot.keyClicks(field, "now: ")
@@ -163,3 +164,33 @@ def test_the_estimate_is_shown_from_a_thousand_tokens(
 def test_a_no_break_space_is_sent_as_it_was_typed(composer: Composer) -> None:
     paste(composer, "10\u00a0km")
     assert composer.text() == "10\u00a0km"
+
+
+def test_u07_the_beginning_of_a_long_text_is_read_while_the_rest_still_comes(
+    composer: Composer, loop: qasync.QEventLoop
+) -> None:
+    """The window comes to its turn many times meanwhile, and the end is whole."""
+    text = "".join(map("{:08} a line\n".format, range(40_000)))
+    paste(composer, text)
+    turns: list[int] = []
+
+    async def look() -> tuple[str, bool]:
+        composer.attached.findChildren(AttachmentChip)[0].opened.emit()
+        box = composer.findChild(AttachedText)
+        assert box is not None
+        field = box.findChild(QPlainTextEdit)
+        assert field is not None
+        while not field.document().characterCount() > 1:  # noqa: ASYNC110
+            await asyncio.sleep(0)
+        first, was_open = field.document().firstBlock().text(), field.isReadOnly()
+        while field.isReadOnly():
+            turns.append(field.document().characterCount())
+            await asyncio.sleep(0)
+        assert text_of(field.document()) == text
+        assert field.document().documentLayout().documentSize().height() == 40_001
+        assert not field.document().isUndoAvailable()
+        box.reject()
+        return first, was_open
+
+    assert loop.run_until_complete(look()) == ("00000000 a line", True)
+    assert len(set(turns)) > 3

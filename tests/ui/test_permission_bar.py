@@ -1,13 +1,15 @@
 """The question before an act (SPEC U30, U31; LOOK.md "Asking for permission")."""
 
+from collections.abc import Iterator
 from dataclasses import replace
 
 import pytest
-from PySide6.QtCore import Qt
+from PySide6.QtCore import QPoint, QRect, Qt
 from PySide6.QtWidgets import QLabel, QLineEdit, QPlainTextEdit, QPushButton, QVBoxLayout, QWidget
 from pytestqt.qtbot import QtBot
 
 from desktop.core.permissions import Act, Answer, Circle, Question
+from desktop.ui.giving_way import GivingWay
 from desktop.ui.permission_bar import PermissionBar
 from desktop.ui.theme import LIGHT, Theme
 
@@ -198,20 +200,35 @@ def test_it_says_where_a_command_would_run_and_what_it_could_do(bar: PermissionB
         assert label.toolTip() == one.caution
 
 
-def test_u31_in_a_narrow_low_window_the_command_gives_way_and_what_is_said_of_it_stays_whole(
-    qtbot: QtBot,
-) -> None:
-    window = QWidget()
-    qtbot.addWidget(window)
-    column = QVBoxLayout(window)
-    bar = PermissionBar(Theme("light", LIGHT), lambda tool, match: f"{tool}: {match}")
-    column.addWidget(bar)
-    window.resize(260, 100)
-    window.show()
+def long_question() -> Question:
     act = question(detail="echo a\n" * 40).about
     assert isinstance(act, Act)
     act = replace(act, where="/a/long/name/of/a/folder" * 4, confined=True)
-    bar.show_questions([Question("q1", "tab", "call", act, 0)])
+    return Question("q1", "tab", "call", act, 0)
+
+
+@pytest.fixture
+def narrow(qtbot: QtBot) -> Iterator[PermissionBar]:
+    """In a window of 260 pixels; `window()` is that."""
+    window = QWidget()
+    qtbot.addWidget(window)
+    column = QVBoxLayout(window)
+    bar = PermissionBar(Theme("light", LIGHT), lambda tool, match: f"{tool}: {match}", window)
+    column.addWidget(bar)
+    window.resize(260, 340)
+    window.show()
+    bar.show_questions([long_question()])
+    yield bar
+
+
+def in_bar(bar: PermissionBar, part: QWidget) -> QRect:
+    return QRect(part.mapTo(bar, QPoint()), part.size())
+
+
+def test_u31_in_a_narrow_low_window_the_command_gives_way_and_what_is_said_of_it_stays_whole(
+    narrow: PermissionBar, qtbot: QtBot
+) -> None:
+    bar = narrow
     (where,) = [one for one in bar.findChildren(QLabel) if one.text().endswith("no network")]
     detail = bar.findChild(QPlainTextEdit, "permissionDetail")
     deny = bar.findChild(QPushButton, "deny")
@@ -219,5 +236,42 @@ def test_u31_in_a_narrow_low_window_the_command_gives_way_and_what_is_said_of_it
     qtbot.waitUntil(lambda: where.height() >= where.heightForWidth(where.width()) > 50)
     line = detail.fontMetrics().lineSpacing()
     assert 2 * line <= detail.height() < 12 * line
-    assert detail.geometry().bottom() < where.y() < where.geometry().bottom() < deny.y()
-    assert deny.geometry().bottom() < bar.height()
+    places = [in_bar(bar, one) for one in (detail, where, deny)]
+    assert places[0].bottom() < places[1].top() < places[1].bottom() < places[2].top()
+    assert places[2].bottom() < bar.height()
+
+
+def test_u31_in_a_very_low_window_the_words_scroll_and_the_buttons_stand(
+    narrow: PermissionBar, qtbot: QtBot
+) -> None:
+    """It is kept for good only once all that is said was seen, which the keyboard can do too."""
+    bar, window = narrow, narrow.window()
+    ready(bar, qtbot)
+    window.resize(260, 1)
+    words = bar.findChild(GivingWay, "permissionWords")
+    buttons = [bar.findChild(QPushButton, name) for name in ("allowOnce", "allowAlways", "deny")]
+    assert words is not None
+    qtbot.waitUntil(lambda: words.verticalScrollBar().maximum() > 0)
+    assert window.height() < 240
+    for button in buttons:
+        assert button is not None
+        assert bar.rect().contains(in_bar(bar, button))
+    assert words.focusPolicy() & Qt.FocusPolicy.TabFocus
+    detail = bar.findChild(QPlainTextEdit, "permissionDetail")
+    assert detail is not None
+    detail.verticalScrollBar().setValue(detail.verticalScrollBar().maximum())
+    always = buttons[1]
+    assert always is not None
+    assert not always.isEnabled()
+    qtbot.keyClick(words, Qt.Key.Key_PageDown)
+    for _ in range(20):
+        qtbot.keyClick(words, Qt.Key.Key_Down)
+    assert words.is_at_end
+    assert always.isEnabled()
+    always.click()
+    rule = bar.findChild(QLabel, "permissionRule")
+    keep = bar.findChild(QPushButton, "keepRule")
+    assert rule is not None and keep is not None
+    qtbot.waitUntil(lambda: words.is_at_end and rule.isVisible())
+    assert in_bar(bar, rule).bottom() < in_bar(bar, keep).top()
+    qtbot.waitUntil(lambda: bar.rect().contains(in_bar(bar, keep)))

@@ -5,11 +5,22 @@ from typing import cast
 
 import pytest
 import qasync
-from PySide6.QtWidgets import QLabel, QPushButton, QVBoxLayout, QWidget
+from PySide6.QtCore import QEvent, QPoint, QPointF, Qt
+from PySide6.QtGui import QMouseEvent
+from PySide6.QtWidgets import (
+    QApplication,
+    QLabel,
+    QMenu,
+    QPushButton,
+    QScrollArea,
+    QToolButton,
+    QVBoxLayout,
+    QWidget,
+)
 from pytestqt.qtbot import QtBot
 
 from desktop.core.protocols import Commands
-from desktop.core.status import QueuedMessage
+from desktop.core.status import QueuedMessage, in_order
 from desktop.ui.composer import Composer
 from desktop.ui.notice_bar import NoticeBar
 from desktop.ui.queue_bar import QueueBar
@@ -49,6 +60,9 @@ class Agent:
                     self.queue[at] = QueuedMessage(one.id, TAB, text, 0, tuple(attachments))
         return message_id not in self.went
 
+    async def order_queued(self, tab_id: str, message_ids: Sequence[str]) -> None:
+        self.queue = list(in_order(self.queue, message_ids))
+
     async def cancel_queued(self, tab_id: str, message_id: str) -> QueuedMessage | None:
         found = next(one for one in self.queue if one.id == message_id)
         self.queue.remove(found)
@@ -79,6 +93,7 @@ class Desk:
         column = QVBoxLayout(self.window)
         for part in (self.bar, self.line, self.composer):
             column.addWidget(part)
+        self.window.resize(600, 500)
         self.window.show()
         self.bar.show_queue(self.agent.queue, held=False)
 
@@ -91,6 +106,9 @@ class Desk:
         self._loop.run_until_complete(acting())
         self.bar.show_queue(self.agent.queue, held=False)
 
+    def wait(self, predicate: Callable[[], object]) -> None:
+        self._loop.run_until_complete(until(predicate))
+
     def click(self, name: str, at: int) -> None:
         buttons = [one for one in self.bar.findChildren(QPushButton, name) if one.isVisible()]
         self.now(buttons[at].click)
@@ -100,11 +118,13 @@ class Desk:
         return self._loop.run_until_complete(self.editing.put(text, self.composer.attachments()))
 
     def shows(self, *expected: str) -> None:
-        """Once the rows that were before are gone."""
+        """As they stand, once the rows that were before are gone."""
         self.bar.show_queue(self.agent.queue, held=False)
 
         def rows() -> list[str]:
-            return [one.text() for one in self.bar.findChildren(QLabel) if one.isVisible()]
+            found = [one for one in self.bar.findChildren(QLabel) if one.isVisible()]
+            found.sort(key=lambda one: one.mapTo(self.bar, QPoint()).y())
+            return [one.text() for one in found]
 
         self._loop.run_until_complete(until(lambda: rows() == list(expected)))
 
@@ -179,3 +199,149 @@ def test_each_button_of_the_queue_says_which_message_it_is_for(desk: Desk) -> No
     names = [one.accessibleName() for one in desk.bar.findChildren(QPushButton)]
     assert "Edit: text b" in names
     assert "Take back: text c" in names
+
+
+# -- the order ------------------------------------------------------------------------------------
+
+A, B, C = "Waiting: text a", "Waiting: text b", "Waiting: text c"
+
+
+def handles(desk: Desk) -> dict[str, QToolButton]:
+    """What moves each message, by its words."""
+    found = desk.bar.findChildren(QToolButton, "moveQueued")
+    return {one.accessibleName().removeprefix("Move: text "): one for one in found}
+
+
+def mouse(desk: Desk, kind: QEvent.Type, part: QWidget, at: QPoint) -> None:
+    """An event at a place on the screen, to the part that was pressed, as Qt sends it."""
+    moved = kind == QEvent.Type.MouseMove
+    event = QMouseEvent(
+        kind,
+        QPointF(part.mapFromGlobal(at)),
+        QPointF(at),
+        Qt.MouseButton.NoButton if moved else Qt.MouseButton.LeftButton,
+        Qt.MouseButton.LeftButton,
+        Qt.KeyboardModifier.NoModifier,
+    )
+    desk.now(lambda: QApplication.sendEvent(part, event))
+
+
+def middle(part: QWidget) -> QPoint:
+    return part.mapToGlobal(part.rect().center())
+
+
+def drag(desk: Desk, part: QWidget, to: QPoint) -> None:
+    start = middle(part)
+    mouse(desk, QEvent.Type.MouseButtonPress, part, start)
+    mouse(desk, QEvent.Type.MouseMove, part, start + (to - start) / 2)
+    mouse(desk, QEvent.Type.MouseMove, part, to)
+    mouse(desk, QEvent.Type.MouseButtonRelease, part, to)
+
+
+def test_c05_a_waiting_message_is_moved_by_the_keyboard_which_stays_with_it(desk: Desk) -> None:
+    desk.now(desk.window.activateWindow)
+    desk.now(handles(desk)["c"].setFocus)
+    desk.now(lambda: desk.bar.step(-1))
+    desk.shows(A, C, B)
+    desk.now(lambda: desk.bar.step(-1))
+    desk.shows(C, A, B)
+    desk.now(lambda: desk.bar.step(-1))
+    desk.shows(C, A, B)
+    assert desk.window.focusWidget() is handles(desk)["c"]
+    desk.now(lambda: desk.bar.step(1))
+    desk.shows(A, C, B)
+
+
+def test_c05_what_is_told_of_an_order_before_moves_nothing_under_the_hand(desk: Desk) -> None:
+    """Two presses are quicker than what is told of the first."""
+    told = list(desk.agent.queue)
+    desk.now(handles(desk)["c"].setFocus)
+
+    def press_twice() -> None:
+        desk.bar.step(-1)
+        desk.bar.show_queue([told[0], told[2], told[1]], held=True)
+        desk.bar.step(-1)
+        desk.bar.show_queue([told[0], told[2], told[1]], held=False)
+        assert [one.id for one in desk.bar._shown()] == ["c", "a", "b"]  # pyright: ignore[reportPrivateUsage]
+
+    desk.now(press_twice)
+    desk.shows(C, A, B)
+
+
+def test_c05_the_keys_lead_to_the_queue_first_and_move_nothing_yet(desk: Desk) -> None:
+    desk.now(desk.composer.field.setFocus)
+    desk.now(lambda: desk.bar.step(-1))
+    assert desk.window.focusWidget() is handles(desk)["c"]
+    desk.shows(A, B, C)
+
+
+def test_c05_a_waiting_message_is_dragged_by_its_handle_or_its_words(desk: Desk) -> None:
+    rows = handles(desk)
+    desk.wait(lambda: middle(rows["a"]).y() < middle(rows["b"]).y() < middle(rows["c"]).y())
+    drag(desk, rows["c"], middle(rows["a"]) - QPoint(0, 8))
+    desk.shows(C, A, B)
+    words = [one for one in desk.bar.findChildren(QLabel, "queuedText") if one.text() == C]
+    drag(desk, words[0], middle(rows["b"]) + QPoint(0, 8))
+    desk.shows(A, B, C)
+    drag(desk, rows["b"], middle(rows["a"]) + QPoint(0, 2))
+    desk.shows(A, B, C)
+    drag(desk, rows["b"], middle(rows["a"]) - QPoint(0, 300))
+    desk.shows(A, B, C)
+
+
+def test_c05_a_press_on_the_handle_opens_a_menu_that_moves_it(desk: Desk) -> None:
+    desk.now(handles(desk)["a"].click)
+    (menu,) = [one for one in desk.bar.findChildren(QMenu, "moveQueuedMenu") if one.isVisible()]
+    up, down = menu.actions()
+    assert (up.isEnabled(), down.isEnabled()) == (False, True)
+    desk.now(down.trigger)
+    desk.now(menu.close)
+    desk.shows(B, A, C)
+
+
+def test_u38_tab_goes_through_the_queue_as_it_stands(desk: Desk) -> None:
+    desk.now(lambda: desk.bar.show_queue(desk.agent.queue, held=True))
+    rows = handles(desk)
+    assert rows["b"].accessibleDescription() == "2 of 3"
+    desk.now(rows["c"].setFocus)
+    desk.now(lambda: desk.bar.step(-1))
+    desk.agent.queue.append(QueuedMessage("d", TAB, "text d", 0))
+    desk.now(lambda: desk.bar.show_queue(desk.agent.queue, held=True))
+    desk.shows(A, C, B, "Waiting: text d")
+    names: list[str] = []
+    part: QWidget | None = handles(desk)["a"]
+    while part is not None and desk.bar.isAncestorOf(part):
+        if part.isVisible() and part.focusPolicy() & Qt.FocusPolicy.TabFocus:
+            names.append(part.accessibleName() or cast("QPushButton", part).text())
+        part = part.nextInFocusChain()
+    assert names == [
+        f"{words}: text {one}" for one in "acbd" for words in ("Move", "Edit", "Take back")
+    ]
+
+
+def test_c05_a_single_message_has_nothing_to_be_moved_by(desk: Desk) -> None:
+    desk.agent.queue = desk.agent.queue[:1]
+    desk.now(lambda: desk.bar.show_queue(desk.agent.queue, held=False))
+    assert not handles(desk)["a"].isVisible()
+
+
+def test_c05_many_messages_scroll_and_the_one_that_is_moved_stays_in_sight(desk: Desk) -> None:
+    desk.agent.queue = [QueuedMessage(str(n), TAB, f"text {n}", 0) for n in range(30)]
+    desk.now(lambda: desk.bar.show_queue(desk.agent.queue, held=True))
+    desk.bar.show_room(500)
+    desk.window.resize(600, 500)
+    rows = handles(desk)
+    scroll = desk.bar.findChild(QScrollArea)
+    assert scroll is not None
+    desk.wait(lambda: scroll.verticalScrollBar().maximum() > 0)
+    assert desk.window.height() == 500
+    desk.now(rows["0"].setFocus)
+    for _ in range(20):
+        desk.now(lambda: desk.bar.step(1))
+
+    def in_sight() -> bool:
+        at = rows["0"].mapTo(scroll.viewport(), rows["0"].rect().center())
+        return scroll.viewport().rect().contains(at)
+
+    desk.wait(lambda: scroll.verticalScrollBar().value() > 0 and in_sight())
+    assert [one.id for one in desk.agent.queue][20] == "0"

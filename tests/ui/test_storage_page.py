@@ -63,6 +63,7 @@ class Log:
     targets: list[Path] = field(default_factory=list[Path])
     told: list[str] = field(default_factory=list[str])
     asked: int = 0
+    listeners: list[Callable[[], None]] = field(default_factory=list[Callable[[], None]])
 
     async def storage(self) -> Storage:
         self.asked += 1
@@ -70,6 +71,10 @@ class Log:
 
     async def backups(self) -> BackupState:
         return self.state
+
+    def on_look(self, looked: Callable[[], None]) -> Callable[[], None]:
+        self.listeners.append(looked)
+        return lambda: self.listeners.remove(looked)
 
     async def back_up(self, target: Path, tell: Tell) -> KeptBackup:
         self.targets.append(target)
@@ -152,6 +157,7 @@ def _page(log: Log, jobs: StorageJobs, tasks: Tasks) -> StoragePage:
     doors = StorageDoors(
         storage=log.storage,
         backups=log.backups,
+        on_backup_look=log.on_look,
         jobs=jobs,
         now_ms=lambda: NOW,
         data_folder="/data",
@@ -169,6 +175,20 @@ def test_u17_the_last_good_backup_is_seen_with_its_time_size_and_place(desk: Des
     assert desk.label("lastBackupFile") == KEPT.file
     assert desk.label("backupWarning") == ""
     assert "another disk is better" in desk.label("backupPlace")
+
+
+def test_u17_a_backup_that_the_schedule_makes_while_the_page_is_open_is_seen(desk: Desk) -> None:
+    desk.log.state = replace(STATE, last=None, is_there=False)
+    desk.show()
+    asked = desk.log.asked
+    desk.in_loop(desk.log.listeners[0])
+    desk.log.state = STATE
+    desk.in_loop(desk.log.listeners[0])
+    desk.wait(lambda: desk.label("lastBackupFile") == KEPT.file)
+    desk.wait(lambda: desk.log.asked == asked + 1)
+    assert desk.label("lastBackup").startswith("Last good backup: today ")
+    desk.in_loop(desk.page.hide)
+    assert desk.log.listeners == []
 
 
 def test_where_none_was_made_it_says_never(desk: Desk) -> None:

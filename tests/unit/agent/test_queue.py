@@ -16,7 +16,7 @@ from tests.fakes.models import (
     system_rows,
 )
 from tests.fakes.tools import ScriptedTool
-from tests.unit.agent.stage import Stage, played
+from tests.unit.agent.stage import Stage, played, story
 
 
 @played
@@ -51,6 +51,38 @@ async def test_C05_queued_messages_go_out_after_the_running_steps_results(tmp_pa
     first, second, third = (one.rows for one in model.asked)
     assert second[: len(first)] == first
     assert third[: len(second)] == second
+
+
+@played
+async def test_C05_messages_that_wait_go_out_in_the_order_that_the_person_gives_them(
+    tmp_path: Path,
+) -> None:
+    """A second process finds that order too (C06)."""
+    gate = Gate()
+    model = ScriptedModel([[begins(), gate], says("K")])
+    stage = Stage(tmp_path, model)
+    tab = await stage.tab()
+    await stage.send("First")
+    await gate.reached()
+    for text in ("one", "two", "three"):
+        await stage.send(text)
+    one, two, three = (message.id for message in stage.supervisor.status(tab).queue)
+    await stage.supervisor.order_queued(tab, [three, one, two])
+    assert [m.text for m in stage.supervisor.status(tab).queue] == ["three", "one", "two"]
+    await stage.supervisor.stop(tab)
+    later = stage.again(ScriptedModel([says("K")]))
+    status = await later.supervisor.open(tab)
+    assert [message.text for message in status.queue] == ["three", "one", "two"]
+    await later.supervisor.release_queue(tab)
+    await later.idle(tab)
+    assert [line for line in story(later.log.chunks(tab)) if line.startswith("user")] == [
+        "user: First",
+        "user: three",
+        "user: one",
+        "user: two",
+    ]
+    await later.supervisor.order_queued(tab, [one])
+    assert later.supervisor.status(tab).queue == ()
 
 
 @played

@@ -327,6 +327,7 @@ def test_the_schedule_looks_once_the_window_has_settled_and_then_now_and_then(
     desk: Desk,
 ) -> None:
     waits: list[tuple[float, Callable[[], None]]] = []
+    looks: list[int] = []
     schedule = desk.backups()
 
     async def twice() -> None:
@@ -336,10 +337,16 @@ def test_the_schedule_looks_once_the_window_has_settled_and_then_now_and_then(
             lambda coroutine, _name: started.append(asyncio.ensure_future(coroutine)),
         )
         assert desk.files() == []
+        end = schedule.on_look(lambda: looks.append(len(desk.files())))
         waits[0][1]()
+        await asyncio.gather(*started)
+        end()
+        waits[1][1]()
         await asyncio.gather(*started)
 
     run(twice())
+    assert looks == [1], "who shows backups hears of it once it is made"
+    del waits[2:]
     assert [seconds for seconds, _ in waits] == [backups.SETTLE_SECONDS, backups.LOOK_SECONDS]
     assert backups.SETTLE_SECONDS >= 60
     assert len(desk.files()) == 1

@@ -23,7 +23,7 @@ from desktop.core.chunks import (
     ToolResult,
 )
 from desktop.core.conversation import LoadedSession
-from desktop.core.drafts import Draft
+from desktop.core.drafts import BEGINNING, Draft
 from desktop.core.errors import StoreError, UnknownConversation, UnknownFolder
 from desktop.core.permissions import Rule
 from desktop.core.protocols import Catalogue, LogReader, TurnStore
@@ -242,6 +242,22 @@ def test_c05_a_waiting_message_is_changed_in_its_place_and_one_that_went_is_not(
     assert run(store.queued()) == ()
 
 
+def test_c05_the_queue_is_put_in_another_order_and_goes_out_in_it(store: TurnStore) -> None:
+    for n in "abcd":
+        run(store.enqueue(QueuedMessage(n, store.session_id, f"text {n}", 1)))
+    run(store.order_queued(["a", "d", "gone", "b"]))
+    assert [one.id for one in run(store.queued())] == ["a", "d", "b", "c"]
+    run(store.enqueue(QueuedMessage("e", store.session_id, "text e", 2)))
+    run(store.order_queued(["e"]))
+    assert [one.id for one in run(store.queued())] == ["e", "a", "d", "b", "c"]
+    assert run(store.queued())[2] == QueuedMessage("d", store.session_id, "text d", 1)
+    receipt = run(store.take_queued(turn_id="t", step=0, stamp=STAMP))
+    assert receipt is not None
+    assert [one.id for one in receipt.chunks] == ["e", "a", "d", "b", "c"]
+    run(store.order_queued(["a", "b"]))
+    assert run(store.queued()) == ()
+
+
 def test_the_queue_keeps_its_order_and_goes_out_once(store: TurnStore) -> None:
     """C05, C06."""
     attachments = ({"name": "a.png", "mediaType": "image/png", "sha256": "0" * 64, "size": 3},)
@@ -426,10 +442,11 @@ def test_rules_settings_and_drafts_are_kept_and_taken_away(log: AnyLog, tab: str
     assert run(catalogue.draft(tab)) == Draft()
 
 
+@pytest.mark.parametrize("is_begun", [True, False])
 def test_u14_a_draft_keeps_what_is_attached_whatever_becomes_of_its_text(
-    log: AnyLog, tab: str
+    log: AnyLog, tab: str, *, is_begun: bool
 ) -> None:
-    catalogue = log.catalogue
+    catalogue, tab = log.catalogue, tab if is_begun else BEGINNING
     picture = {
         "kind": "image",
         "sha256": "0" * 64,
@@ -441,10 +458,19 @@ def test_u14_a_draft_keeps_what_is_attached_whatever_becomes_of_its_text(
     run(catalogue.save_attachments(tab, attached))
     run(catalogue.save_draft(tab, "look", caret=2))
     assert run(catalogue.draft(tab)) == Draft("look", 2, attached)
+    run(catalogue.save_draft(tab, "[]", caret=0))
+    assert run(catalogue.draft(tab)) == Draft("[]", 0, attached)
     run(catalogue.save_draft(tab, ""))
     assert run(catalogue.draft(tab)) == Draft("", 0, attached)
     run(catalogue.save_attachments(tab, ()))
     assert run(catalogue.draft(tab)) == Draft()
+
+
+def test_u14_what_is_written_before_a_conversation_is_no_other_draft(log: AnyLog, tab: str) -> None:
+    run(log.catalogue.save_draft(tab, "here"))
+    run(log.catalogue.save_draft(BEGINNING, "nowhere yet", caret=3))
+    assert run(log.catalogue.draft(tab)) == Draft("here")
+    assert run(log.catalogue.draft(BEGINNING)) == Draft("nowhere yet", 3)
 
 
 def test_u37_the_place_in_a_conversation_is_kept_and_taken_away(log: AnyLog, tab: str) -> None:
@@ -509,10 +535,11 @@ ROWS: "st.SearchStrategy[tuple[Role, Payload]]" = st.one_of(
         st.builds(System, st.sampled_from(["notice", "fact", "compaction", "turn_end"]), TEXTS),
     ),
 )
-# What is done to a store: a batch of rows, a message that waits or is taken back, the queue taken,
-# a request begun, or ended.
+# What is done to a store: a batch of rows, a message that waits or is taken back, the queue put in
+# another order or taken, a request begun, or ended.
 DEEDS = st.lists(
-    st.lists(ROWS, max_size=4) | st.sampled_from(["wait", "cancel", "take", "begin", "end"]),
+    st.lists(ROWS, max_size=4)
+    | st.sampled_from(["wait", "cancel", "order", "take", "begin", "end"]),
     max_size=10,
 )
 
@@ -535,6 +562,8 @@ class Doing:
             case "cancel":
                 taken_back = run(self.store.cancel_queued(f"m{self.messages}"))
                 told = taken_back and taken_back.text
+            case "order":
+                run(self.store.order_queued([f"m{self.messages}"]))
             case "take":
                 told = _receipt(run(self.store.take_queued(turn_id="q", step=1, stamp=STAMP)))
             case "begin":

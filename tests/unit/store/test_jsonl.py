@@ -451,7 +451,9 @@ def test_everything_is_there_again_for_the_next_process(folder: Path) -> None:
         taken = await store.take_queued(turn_id="t", step=1, stamp=other)
         assert taken is not None
         await store.start_request(record)
-        await store.enqueue(QueuedMessage("m3", "s", "three", 4))
+        for n in (3, 4, 5):
+            await store.enqueue(QueuedMessage(f"m{n}", "s", "more", 4))
+        await store.order_queued(["m3", "m5"])
         return (*rows, *taken.chunks)
 
     rows = with_store(folder, first)
@@ -460,7 +462,7 @@ def test_everything_is_there_again_for_the_next_process(folder: Path) -> None:
         loaded = await store.load()
         assert (*loaded.chunks, *loaded.dangling) == rows
         assert await store.requests() == (record,)
-        assert [one.id for one in await store.queued()] == ["m3"]
+        assert [one.id for one in await store.queued()] == ["m3", "m5", "m4"]
         assert await store.active_model() == other
         empty = await store.append([])
         assert empty.revision == len(rows) + 1

@@ -215,6 +215,13 @@ class Store(RuleBasedStateMachine):
         if wanted:
             queue.remove(wanted)
 
+    @rule(tab=known_tabs, log=which, places=st.lists(st.integers(0, 3), max_size=4))
+    def order_queue(self, tab: str, log: int, places: list[int]) -> None:
+        queue = self.tabs[tab].queue
+        ids = [queue[place].id for place in dict.fromkeys(places) if place < len(queue)]
+        self._run(self.logs[log].session(tab).order_queued(ids))
+        queue.sort(key=lambda one: ids.index(one.id) if one.id in ids else len(ids))
+
     @rule(tab=known_tabs, log=which)
     def take_queue(self, tab: str, log: int) -> None:
         queue, self.tabs[tab].queue = self.tabs[tab].queue, []

@@ -12,6 +12,7 @@ import pytest
 from sqlalchemy import Connection
 
 from desktop.core.chunks import System, Text, ToolResult
+from desktop.core.drafts import BEGINNING
 from desktop.core.errors import StoreError
 from desktop.core.status import QueuedMessage
 from desktop.store import sweeping
@@ -93,9 +94,11 @@ def test_a_blob_goes_with_its_last_reference(log: Log, tab: str, tmp_path: Path)
     assert _sweep(log) == (0, 0)
 
 
+@pytest.mark.parametrize("is_begun", [True, False])
 def test_u14_what_a_draft_has_attached_stays_until_the_draft_lets_it_go(
-    log: Log, tab: str, tmp_path: Path
+    log: Log, tab: str, tmp_path: Path, *, is_begun: bool
 ) -> None:
+    tab = tab if is_begun else BEGINNING
     attached = ({"name": "a", "text": "half"}, {"kind": "image", "content": b"drawn"})
     run(log.catalogue.save_attachments(tab, attached))
     assert len(_blobs(tmp_path)) == 2
