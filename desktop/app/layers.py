@@ -11,6 +11,7 @@ from functools import partial
 from PySide6.QtWidgets import QDialog, QSplitter, QWidget
 
 from desktop.app.log_watch import LogWatch
+from desktop.core.logged import Word
 from desktop.credentials.closed_process import close_this_process
 from desktop.diagnostics import Hooks, LogFile, Redaction, program_version
 from desktop.headless.backups import Around, Backups
@@ -298,7 +299,7 @@ class Layers:
         finally:
             if self._folder.logs.is_dir():
                 self._log_file = LogFile(self._folder.logs, self._redaction)
-                _LOG.info("Nacre %s started", program_version())
+                _LOG.info("Nacre %s started", Word(program_version()))
 
     def _keys_in_force(self) -> dict[str, tuple[str, ...]]:
         return shortcuts.read(self._preferences.value(KEYS)).in_force()

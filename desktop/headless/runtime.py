@@ -364,10 +364,10 @@ class Runtime:
         try:
             found = await self._log.upkeep.check()
         except StoreError as error:
-            _logger.info("The file was not checked to its end: %s", error.detail or error)
+            _logger.info("The file was not checked to its end: %s", error)
             return
         if found:
-            _logger.error("The quick check of the file found: %s", "; ".join(found))
+            _logger.error("The quick check of the file found %d faults", len(found))
             self._report(
                 f"{self.folder.database} is damaged ({found[0]}). What can be read is shown."
                 " Make a copy of the data folder now; `nacre doctor` says more, and"
@@ -406,13 +406,18 @@ class Runtime:
         await servers
 
 
+def _note_unheard(sentence: str) -> None:
+    del sentence
+    _logger.warning("a sentence for the person was heard by nobody")
+
+
 async def start(
     folder: DataFolder,
     *,
     redaction: Redaction,
     has_person: bool,
     store: str | None = None,
-    report: Callable[[str], None] = _logger.warning,
+    report: Callable[[str], None] = _note_unheard,
 ) -> Runtime:
     """Opens a prepared data folder. Raises StoreError; knows nothing of the network yet.
 
