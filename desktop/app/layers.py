@@ -18,6 +18,8 @@ from desktop.headless.backups import Around, Backups
 from desktop.headless.opening import now_ms
 from desktop.headless.places import DiskWatch, shared_folder
 from desktop.headless.plugging import Plugins
+from desktop.headless.releases import Around as AroundReleases
+from desktop.headless.releases import ReleaseWatch
 from desktop.headless.runtime import Runtime, start
 from desktop.paths import DataFolder
 from desktop.settings import (
@@ -25,6 +27,7 @@ from desktop.settings import (
     BACKUP_INTERVAL,
     BASE_URL,
     KEYS,
+    RELEASE_FEED,
     SEND_KEY,
     SHOW_THINKING,
     TRANSCRIPT_ZOOM,
@@ -45,6 +48,8 @@ from desktop.ui.outline.page import OutlinePage
 from desktop.ui.palette import show_palette
 from desktop.ui.plugin_page import PluginPage
 from desktop.ui.preferences import LivePreferences
+from desktop.ui.release_bar import ReleaseBar
+from desktop.ui.release_row import ReleaseRow
 from desktop.ui.right_side import RightSide
 from desktop.ui.sandbox_note import SandboxNote
 from desktop.ui.settings_dialog import SettingsDialog
@@ -93,6 +98,7 @@ class Layers:
         self._runtime: Runtime | None = None
         self._log_watch: LogWatch | None = None
         self._backups: Backups | None = None
+        self._releases: ReleaseWatch | None = None
         self._unlocking: Unlocking | None = None
         self._jobs: StorageJobs | None = None
         self._plugins: Plugins | None = None
@@ -126,6 +132,8 @@ class Layers:
             free_space=self._runtime.free_space,
             tell=self._tell,
         )
+        self._releases = self._make_releases(self._runtime)
+        self._releases.watch(later, self._tasks.start)
         self._preferences.changed.connect(self._preference_changed)
         return self._runtime
 
@@ -156,6 +164,8 @@ class Layers:
 
     def desk(self, window: MainWindow) -> Desk:
         """What carries out the window's wishes."""
+        assert self._releases is not None
+        window.show_bar(ReleaseBar(self._theme(), self._releases, self._tasks, window))
         return Desk(
             self.doors(),
             area=window.area,
@@ -217,7 +227,21 @@ class Layers:
             ),
         )
 
+    def _make_releases(self, runtime: Runtime) -> ReleaseWatch:
+        return ReleaseWatch(
+            AroundReleases(
+                own=program_version(),
+                address=lambda: self._preferences.value(RELEASE_FEED),
+                newest=runtime.newest_release,
+                read=runtime.catalogue.settings,
+                save=runtime.catalogue.save_setting,
+                now_ms=now_ms,
+            )
+        )
+
     def _preference_changed(self, key: str) -> None:
+        if self._releases is not None and key == RELEASE_FEED.key:
+            self._releases.address_changed(self._tasks.start)
         if self._backups is not None and key in (BACKUP_INTERVAL.key, BACKUP_FOLDER.key):
             self._backups.plan_changed()
 
@@ -229,6 +253,7 @@ class Layers:
             tasks=self._tasks,
             server=self._preferences.value(BASE_URL),
         )
+        assert self._releases is not None
         storage_page = StoragePage(self._theme(), self._storage_doors(), self._tasks)
         return SettingsDialog(
             self._theme(),
@@ -242,6 +267,7 @@ class Layers:
             keyboard_page=KeyboardPage(self._theme(), self._preferences),
             cache_prices=self._opened().cache_prices,
             sandbox_note=SandboxNote(self._opened().confinement, self._tasks),
+            release_row=ReleaseRow(self._theme(), self._releases, self._tasks, now_ms=now_ms),
             parent=parent,
         )
 

@@ -33,10 +33,11 @@ from desktop.core.access import Access
 from desktop.core.backups import BackupNotes
 from desktop.core.caching import CachePrices, RequestUsage, Ttl
 from desktop.core.confinement import Confinement
-from desktop.core.errors import StoreError
+from desktop.core.errors import FeedError, StoreError
 from desktop.core.loading import at_rest
 from desktop.core.protocols import Catalogue, Commands, LogReader, OutlineReader, Search
 from desktop.core.records import RequestRecord, Snapshot, Storage, Tab, Workspace, family
+from desktop.core.releases import Release
 from desktop.core.tool_servers import ToolServerList
 from desktop.core.tools import Scene, Tool
 from desktop.credentials.key_file import KeyFile
@@ -49,6 +50,7 @@ from desktop.feed.source_scope import Cancellable
 from desktop.headless.access import LiveAccess
 from desktop.headless.moving_keys import move_keys
 from desktop.headless.opening import new_id, now_ms, open_log
+from desktop.headless.releases import newest_of
 from desktop.headless.sandboxing import Cautions, private_places
 from desktop.headless.stores import Stores, choice_of
 from desktop.headless.unlisted import Unlisted
@@ -299,6 +301,14 @@ class Runtime:
         await self.commands.choose(tab.id, model=TOUR_MODEL)
         await self.commands.send(tab.id, TOUR_QUESTION)
         return tab.id
+
+    async def newest_release(self, address: str) -> Release:
+        """The newest release that a feed names. Raises FeedError."""
+        try:
+            asked = self._transport.run(partial(newest_of, address))
+        except RuntimeError as error:  # the program is ending
+            raise FeedError("The feed was not asked.") from error
+        return await asyncio.wrap_future(asked)
 
     @property
     def tool_server_list(self) -> ToolServerList:
