@@ -17,7 +17,7 @@ class ReleaseBar(NoticeBar):
 
     def __init__(self, theme: Theme, releases: Releases, tasks: Tasks, parent: QWidget) -> None:
         super().__init__(theme, name="releaseBar", act="", closable=True, parent=parent)
-        self.button.setText(self.tr("Where it is…"))
+        self.button.setText(self.tr("Release page…"))
         self._releases = releases
         self.acted.connect(lambda: offer_page(releases, self.button))
         self.dismissed.connect(

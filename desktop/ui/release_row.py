@@ -42,7 +42,7 @@ class ReleaseRow(QWidget):
             lambda: tasks.start(self._ask_now(), "ask for a newer version"),
         )
         self._where = act_button(
-            self, self.tr("Where it is…"), "releaseWhere", lambda: offer_page(releases, self._where)
+            self, self.tr("Release page…"), "releaseWhere", lambda: offer_page(releases, self._where)
         )
         buttons = QHBoxLayout()
         buttons.setSpacing(theme.space_8)
@@ -73,5 +73,6 @@ class ReleaseRow(QWidget):
         self._problem.setText(news.problem)
         self._problem.setToolTip(news.detail)
         self._problem.setVisible(bool(news.problem))
-        self._ask.setEnabled(bool(news.address) and not news.is_asking)
+        # Enabled while it is asked: a button that is switched off loses the focus of the keyboard.
+        self._ask.setEnabled(bool(news.address))
         self._where.setVisible(news.newer is not None)
