@@ -42,7 +42,10 @@ class ReleaseRow(QWidget):
             lambda: tasks.start(self._ask_now(), "ask for a newer version"),
         )
         self._where = act_button(
-            self, self.tr("Release page…"), "releaseWhere", lambda: offer_page(releases, self._where)
+            self,
+            self.tr("Release page…"),
+            "releaseWhere",
+            lambda: offer_page(releases, self._where),
         )
         buttons = QHBoxLayout()
         buttons.setSpacing(theme.space_8)
