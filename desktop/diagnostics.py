@@ -154,7 +154,7 @@ class _PlainLines(logging.Formatter):
         thread = "".join(one if one.isprintable() else "?" for one in str(record.threadName))
         head = f"{when} {record.levelname} {record.process} [{thread}] {record.name}"
         error = record.exc_info[1] if record.exc_info else None
-        trace = trace_of(error) if error is not None else ()
+        trace = ("Traceback:", *trace_of(error)) if error is not None else ()
         text = "\n".join((f"{head}: {self._sentence(record)}", *(f"  {line}" for line in trace)))
         return self._redaction.clean(text)[:LINE_LIMIT]
 

@@ -269,7 +269,7 @@ raise RuntimeError({KEY!r})
         assert (done.returncode, done.stdout) == (1, "")
         assert done.stderr.strip() == UNFORESEEN
         text = (tmp_path / "nacre.log").read_text("utf-8")
-        assert "  RuntimeError\n" in text
+        assert "  Traceback:\n  RuntimeError\n" in text
         assert "Zq9" not in text
 
 
