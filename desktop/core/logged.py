@@ -19,7 +19,7 @@ LONGEST = 100  # characters of a place's file or function
 
 _UUID = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 _PACKAGE = Path(__file__).parents[1]
-_LIBRARIES = re.compile(r".*[\\/](?:site|dist)-packages[\\/]")
+_LIBRARIES = re.compile(r".*[\\/](?:(?:site|dist)-packages|python3\.[0-9]+)[\\/]")
 
 
 class Word(str):
@@ -88,6 +88,8 @@ def _places(trace: TracebackType | None) -> Iterator[str]:
 def _file_of(code: CodeType) -> str:
     """The file within the program or its library: where those lie may name a person."""
     path = Path(code.co_filename)
+    if not path.is_absolute():  # a packed program has forgotten where it was built
+        return path.as_posix()[-LONGEST:]
     if path.is_relative_to(_PACKAGE):
         return f"desktop/{path.relative_to(_PACKAGE).as_posix()}"
     library = _LIBRARIES.match(code.co_filename)

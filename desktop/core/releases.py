@@ -4,7 +4,6 @@ A feed is of somebody else's making. What is taken from it is the number of a ve
 address of the web; both are checked here, and neither is acted upon by itself.
 """
 
-import ipaddress
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -14,6 +13,7 @@ from urllib.parse import SplitResult, urlsplit
 LONGEST_ADDRESS = 2_000
 
 _NUMBERS = re.compile(r"v?([0-9]{1,6}(?:\.[0-9]{1,6}){1,3})(.*)", re.S)
+_THIS_COMPUTER = re.compile(r"localhost|127(?:\.[0-9]{1,3}){3}|::1")
 # What may follow the numbers of a finished version: its build.
 _BUILD = re.compile(r"(?:\+[A-Za-z0-9.]+)?")
 
@@ -95,13 +95,7 @@ def is_page_address(text: str) -> bool:
 
 
 def is_this_computer(parts: SplitResult) -> bool:
-    host = parts.hostname or ""
-    if host == "localhost":
-        return True
-    try:
-        return ipaddress.ip_address(host).is_loopback
-    except ValueError:
-        return False
+    return _THIS_COMPUTER.fullmatch(parts.hostname or "") is not None
 
 
 def _split(text: str) -> SplitResult | None:

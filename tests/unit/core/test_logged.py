@@ -114,6 +114,23 @@ def test_f9_a_trace_within_libraries_names_the_library() -> None:
         assert SAID not in found
 
 
+@pytest.mark.parametrize(
+    ("compiled_as", "told_as"),
+    [
+        ("desktop/store/log.py", "desktop/store/log.py"),
+        ("/home/anna/x/site-packages/qasync/__init__.py", "qasync/__init__.py"),
+        ("/usr/lib/python3.11/asyncio/events.py", "asyncio/events.py"),
+        ("<string>", "<string>"),
+    ],
+)
+def test_f9_a_place_is_told_without_where_it_lies(compiled_as: str, told_as: str) -> None:
+    code = compile("raise KeyError", compiled_as, "exec")
+    try:
+        exec(code)
+    except KeyError as error:
+        assert list(trace_of(error))[-1] == f"  {told_as}:1 in <module>"
+
+
 def test_f9_an_endless_chain_and_a_deep_one_come_to_an_end() -> None:
     one, two = ValueError(SAID), TypeError(SAID)
     one.__cause__, two.__cause__ = two, one
