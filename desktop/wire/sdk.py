@@ -2,7 +2,7 @@
 
 It sends our own bytes through the SDK's client and gives back the bytes received: the key order of
 both matters (SPEC C02), and the SDK's typed events cost more than they tell. Its exceptions, and
-those of the HTTP library below it, become `RequestFailed` here and nowhere else.
+those of the HTTP library below it (`wire.reaching`), become `RequestFailed` here.
 """
 
 import json
