@@ -30,7 +30,7 @@ def transport_to(address: str) -> httpx2.AsyncHTTPTransport:
     proxy = proxy_for(address, getproxies(), os.environ)
     try:
         return httpx2.AsyncHTTPTransport(
-            verify=_verified(),
+            verify=verified(),
             proxy=httpx2.Proxy(proxy.url) if proxy else None,
             socket_options=None if proxy else KEEPALIVE,
         )
@@ -68,7 +68,7 @@ def failure_of(
     return failures.unreachable(server, detail)
 
 
-def _verified() -> ssl.SSLContext:
+def verified() -> ssl.SSLContext:
     """The certificates to trust; verification is on, always."""
     try:
         return httpx2.create_ssl_context()
