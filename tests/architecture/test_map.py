@@ -30,10 +30,12 @@ def is_there(name: str) -> bool:
     if name.startswith("python -m "):
         module = name.split()[2].replace(".", "/")
         return (ROOT / module).is_dir() or (ROOT / f"{module}.py").is_file()
-    name = name.partition("(")[0]
+    if re.fullmatch(r"[0-9]{4}", name):
+        return is_there(f"decisions/{name}")
+    name = name.partition("(")[0].partition(" --")[0]
     if any((folder / f"{name}{end}").exists() for folder in FOLDERS for end in ("", ".py")):
         return True
-    if any(file.stem == name for file in MODULES):
+    if any(name in (file.stem, file.name) for file in MODULES):
         return True
     module, _, part = name.partition(".")
     if "/" in module:

@@ -1,6 +1,5 @@
 """What the README says, held against the program: commands, places, sentences, pages, pictures."""
 
-import argparse
 import re
 from collections.abc import Iterator
 from pathlib import Path
@@ -9,7 +8,7 @@ from typing import get_args
 import pytest
 from PIL import Image
 
-from desktop.cli import parser
+from desktop.cli import COMMANDS, parser
 from desktop.paths import DataFolder
 from desktop.settings import BACKUP_INTERVAL, KEEP_WARM, RELEASE_FEED, Section
 from tests.architecture.source import PACKAGE, ROOT, python_files
@@ -20,7 +19,7 @@ LARGEST_PICTURE = 150_000
 # Pages of the settings that are drawn by themselves.
 OWN_PAGES = {"Access", "Tool servers"}
 # Made by whoever follows the page, or by the packages' own build.
-MADE = {".venv/bin", "build/packages", "packaging/build.py"}
+MADE = {".venv/bin", "build/packages", "packaging/build.py", "packaging/README.md"}
 
 
 def part(title: str) -> str:
@@ -35,18 +34,12 @@ def sources() -> str:
     return re.sub(r'"\s*\n\s*f?"', "", joined)
 
 
-def commands() -> dict[str, set[str]]:
-    """Each command of `nacre` with its options; '' has those of the program itself."""
-
-    def options(of: argparse.ArgumentParser) -> set[str]:
-        return {name for action in of._actions for name in action.option_strings}
-
-    top = parser()
-    found = {"": options(top)}
-    for action in top._actions:
-        if isinstance(action.choices, dict):
-            found |= {name: options(one) for name, one in action.choices.items()}
-    return found
+def options_of(words: list[str], capsys: pytest.CaptureFixture[str]) -> set[str]:
+    """The options that `nacre WORDS --help` tells."""
+    with pytest.raises(SystemExit) as ended:
+        parser().parse_args([*words, "--help"])
+    assert ended.value.code == 0, words
+    return set(re.findall(r"--[a-z-]+", capsys.readouterr().out))
 
 
 def named_commands() -> Iterator[tuple[str, set[str]]]:
@@ -58,15 +51,16 @@ def named_commands() -> Iterator[tuple[str, set[str]]]:
         )
 
 
-def test_every_command_of_the_readme_is_one_and_has_the_options_it_is_given() -> None:
-    known = commands()
-    seen = set[str]()
+def test_every_command_of_the_readme_is_one_and_has_the_options_it_is_given(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    wanted: dict[str, set[str]] = {}
     for name, options in named_commands():
-        assert name in known, name
-        assert options <= known[name] | {"--selftest"}, name
-        seen.add(name)
-    assert seen >= {"", "run", "tabs", "show", "search", "backup", "restore", "doctor"}
-    assert set(known) - {""} <= seen, "a command that the README does not name"
+        wanted.setdefault(name, set()).update(options)
+    assert set(wanted) == {"", *COMMANDS}
+    for name, options in wanted.items():
+        known = options_of([name] if name else [], capsys)
+        assert options - {"--selftest"} <= known, name
 
 
 def test_every_file_that_the_readme_names_is_there() -> None:
