@@ -1,8 +1,8 @@
 """What Nacre writes down about itself, and what it says when something unforeseen happens.
 
-The log holds what the program did, never what was said in a conversation and never a key: every
-line passes the `Redaction` last. An unforeseen error is logged and told as one sentence; the
-person never sees a traceback.
+The log holds what the program did and where it failed, in words that the code itself chose
+(`core/logged`): nothing of a conversation, a file or a server, and never a key. An unforeseen error
+is logged and told as one sentence; the person never sees a traceback.
 """
 
 import asyncio
@@ -20,12 +20,14 @@ import traceback
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from pathlib import Path
 from types import TracebackType
 from typing import Any
 from urllib.parse import quote
 
 from desktop.core.errors import NacreError
+from desktop.core.logged import Word, told, trace_of
 from desktop.paths import DataFolder
 
 REMOVED = "[removed]"
@@ -33,7 +35,7 @@ UNFORESEEN = "Something in Nacre went wrong that it did not foresee."
 LOG_BYTES = 1_000_000
 LOG_FILES = 4
 LINE_LIMIT = 20_000
-LINE = "%(asctime)s %(levelname)s %(process)d %(threadName)s %(name)s %(message)s"
+OWN = "desktop"
 
 Tell = Callable[[str, str], None]
 """Called with (sentence, detail), on whatever thread the error happened."""
@@ -112,7 +114,7 @@ class Redaction:
 
 
 class LogFile:
-    """The log of this process; `close` takes it off the root logger again.
+    """The log of this process, in the folder `logs` of a data folder; `close` takes it off again.
 
     Nacre's own lines are kept from INFO on, those of libraries from WARNING on: below that,
     libraries write down requests and rows.
@@ -121,9 +123,9 @@ class LogFile:
     def __init__(self, folder: Path, redaction: Redaction) -> None:
         self.path = folder / "nacre.log"
         self._handler = _RotatingFile(self.path)
-        self._handler.setFormatter(_CleanLines(redaction))
+        self._handler.setFormatter(_PlainLines(folder.parent, redaction))
         self._root = logging.getLogger()
-        self._own = logging.getLogger("desktop")
+        self._own = logging.getLogger(OWN)
         self._levels = (self._root.level, self._own.level)
         self._root.setLevel(logging.WARNING)
         self._own.setLevel(logging.INFO)
@@ -137,20 +139,37 @@ class LogFile:
         self._own.setLevel(own_level)
 
 
-class _CleanLines(logging.Formatter):
-    """Formats a record whole, traceback included, and cleans the result: what a filter could not
-    see (arguments, exception texts) passes here too."""
+class _PlainLines(logging.Formatter):
+    """Writes of a record what `told` lets pass. The sentences of the program's own modules are
+    constants (a test reads the code), those of libraries are not: of theirs the place is written.
+    The `Redaction` goes over the result all the same."""
 
-    def __init__(self, redaction: Redaction) -> None:
-        super().__init__(LINE)
+    def __init__(self, root: Path, redaction: Redaction) -> None:
+        super().__init__()
+        self._root = root
         self._redaction = redaction
 
     def format(self, record: logging.LogRecord) -> str:
-        cleaned = self._redaction.clean(super().format(record))
-        if len(cleaned) <= LINE_LIMIT:
-            return cleaned
-        half = LINE_LIMIT // 2
-        return f"{cleaned[:half]} […] {cleaned[-half:]}"
+        when = datetime.fromtimestamp(record.created, UTC).isoformat(timespec="milliseconds")
+        thread = "".join(one if one.isprintable() else "?" for one in str(record.threadName))
+        head = f"{when} {record.levelname} {record.process} [{thread}] {record.name}"
+        error = record.exc_info[1] if record.exc_info else None
+        trace = ("Traceback:", *trace_of(error)) if error is not None else ()
+        text = "\n".join((f"{head}: {self._sentence(record)}", *(f"  {line}" for line in trace)))
+        return self._redaction.clean(text)[:LINE_LIMIT]
+
+    def _sentence(self, record: logging.LogRecord) -> str:
+        if record.name != OWN and not record.name.startswith(f"{OWN}."):
+            return f"{record.filename}:{record.lineno} in {record.funcName}"
+        try:
+            return str(record.msg) % self._values(record.args)
+        except (TypeError, ValueError, KeyError):
+            return str(record.msg)
+
+    def _values(self, values: Any) -> Any:
+        if isinstance(values, Mapping):
+            return {name: told(value, root=self._root) for name, value in values.items()}
+        return tuple(told(value, root=self._root) for value in values or ())
 
 
 class _RotatingFile(logging.handlers.RotatingFileHandler):
@@ -217,9 +236,12 @@ class Hooks:
         self._before = None
 
     def report(self, error: BaseException, *, where: str) -> None:
-        """Log `error` and tell it. Never raises: this is the last place that can catch it."""
+        """Log `error` and tell it. Never raises: this is the last place that can catch it.
+
+        `where` is a word of the program's own.
+        """
         try:
-            self._log.error("in %s", where, exc_info=error)
+            self._log.error("in %s", Word(where), exc_info=error)
             self._tell(*in_words(error, self._redaction))
         except Exception:
             self._log.exception("telling an error failed")
@@ -248,9 +270,10 @@ class Hooks:
         del loop
         error = context.get("exception")
         if isinstance(error, BaseException):
-            self.report(error, where=str(context.get("message", "the loop")))
+            self.report(error, where="the loop")
             return
-        self._log.error("in the loop: %s", context.get("message", ""))
+        about = context.get("task") or context.get("future") or context.get("handle")
+        self._log.error("the loop complains of %s", about)
 
 
 def in_words(error: BaseException, redaction: Redaction) -> tuple[str, str]:

@@ -15,10 +15,13 @@ from types import MappingProxyType
 from typing import Generic, Literal, TypeVar, cast
 
 from desktop.core.errors import SettingError
+from desktop.core.releases import is_feed_address
 
 Value = bool | int | float | str
-Kind = Literal["bool", "int", "float", "choice", "text", "folder", "keys"]
-Section = Literal["Model", "Permissions", "Appearance", "Writing", "Keyboard", "Tools", "Storage"]
+Kind = Literal["bool", "int", "float", "choice", "text", "folder", "address", "keys"]
+Section = Literal[
+    "Model", "Permissions", "Appearance", "Writing", "Keyboard", "Tools", "Storage", "Updates"
+]
 
 T = TypeVar("T", bound=Value)
 T_co = TypeVar("T_co", bound=Value, covariant=True)
@@ -43,7 +46,8 @@ class Setting(Generic[T_co]):
     """One preference: its row key, its type, its default, its range and its words.
 
     `minimum` and `maximum` are inclusive and in `unit`; `choices` belong to the kind `choice`. A
-    `folder` is a full path, or empty for the one that Nacre takes; `keys` a JSON object, or empty.
+    `folder` is a full path, or empty for the one that Nacre takes; `address` one that may be asked
+    without a key, or empty; `keys` a JSON object, or empty.
     """
 
     key: str
@@ -321,6 +325,17 @@ BACKUP_FOLDER: Setting[str] = Setting(
     "Folder for scheduled backups",
     "Empty: the folder “backups” beside your conversations.",
 )
+RELEASE_FEED: Setting[str] = Setting(
+    "updates.feed",
+    "address",
+    "",
+    "Updates",
+    "Address of a feed of releases",
+    "Empty: nothing is asked. With an address, Nacre asks it once a day while the window is open"
+    " and tells you of a newer version. It installs nothing. Hosts of code give out such a feed,"
+    " for example https://host/owner/nacre/releases.atom. They see your network address, as with"
+    " any page, and nothing else.",
+)
 
 AnySetting = Setting[Value]
 
@@ -347,6 +362,7 @@ SETTINGS: tuple[AnySetting, ...] = (
     BACKUP_INTERVAL,
     BACKUP_KEEP,
     BACKUP_FOLDER,
+    RELEASE_FEED,
 )
 
 _BY_KEY: Mapping[str, AnySetting] = MappingProxyType({each.key: each for each in SETTINGS})
@@ -422,6 +438,8 @@ def allowed(setting: AnySetting) -> str:
             return f"a text of at most {TEXT_LIMIT} characters in one line"
         case "folder":
             return "the full path of a folder, or nothing"
+        case "address":
+            return "an address that begins with https:// and holds no password, or nothing"
         case "keys":
             return "a JSON object of actions and lists of their keys, or nothing"
 
@@ -462,7 +480,7 @@ def _converted(setting: AnySetting, text: str) -> Value | None:
             return int(number) if _WHOLE.fullmatch(number) else None
         case "float":
             return _float(text)
-        case "choice" | "text" | "folder" | "keys":
+        case "choice" | "text" | "folder" | "address" | "keys":
             return text
 
 
@@ -486,7 +504,7 @@ def _has_kind(setting: AnySetting, value: Value) -> bool:
                 and not isinstance(value, bool)
                 and math.isfinite(value)
             )
-        case "choice" | "text" | "folder" | "keys":
+        case "choice" | "text" | "folder" | "address" | "keys":
             return isinstance(value, str)
 
 
@@ -500,6 +518,8 @@ def _fits(setting: AnySetting, value: Value) -> bool:
             return isinstance(value, str) and _is_plain_line(value)
         case "folder":
             return isinstance(value, str) and _is_folder_name(value)
+        case "address":
+            return isinstance(value, str) and (not value or is_feed_address(value))
         case "keys":
             return isinstance(value, str) and _is_object(value)
         case "int" | "float":

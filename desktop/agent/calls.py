@@ -154,7 +154,7 @@ class Calls:
         if not self._stop.done():
             return _Brought(ToolOutcome(NO_REASON, is_error=True))
         if not task.done():
-            _log.warning("%s did not end within %s s", task.get_name(), END_WITHIN)
+            _log.warning("%s did not end within %s s", task, END_WITHIN)
             task.add_done_callback(_forget)
         text = STOPPED_WHILE if job.started else STOPPED_BEFORE
         return _Brought(ToolOutcome(text, is_error=True))
@@ -188,7 +188,7 @@ class Calls:
             self._trouble = error
             return _failed(NOT_RECORDED)
         except Exception:
-            _log.exception("the tool %s broke", job.call.name)
+            _log.exception("a tool broke")
             return _failed(BROKE)
         return _Brought(outcome, await self._kept(outcome))
 

@@ -316,7 +316,7 @@ class Supervisor:
             return
         done, late = await asyncio.wait(closing, timeout=deadline)
         for task in late:
-            _log.warning("%s did not end within %s s", task.get_name(), deadline)
+            _log.warning("%s did not end within %s s", task, deadline)
             task.cancel()
         if late:
             await asyncio.gather(*(agent.abandon() for agent in agents))
@@ -324,7 +324,7 @@ class Supervisor:
         for task in done:
             error = task.exception() if not task.cancelled() else None
             if error is not None:
-                _log.error("%s", task.get_name(), exc_info=error)
+                _log.error("%s failed", task, exc_info=error)
 
     @asynccontextmanager
     async def _begins(self, tab_id: str) -> AsyncGenerator[Agent]:

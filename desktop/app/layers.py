@@ -10,12 +10,15 @@ from collections.abc import Callable
 from PySide6.QtWidgets import QDialog, QSplitter, QWidget
 
 from desktop.app.log_watch import LogWatch
+from desktop.core.logged import Word
 from desktop.credentials.closed_process import close_this_process
 from desktop.diagnostics import Hooks, LogFile, Redaction, program_version
 from desktop.headless.backups import Around, Backups
 from desktop.headless.opening import now_ms
 from desktop.headless.places import DiskWatch, shared_folder
 from desktop.headless.plugging import Plugins
+from desktop.headless.releases import Around as AroundReleases
+from desktop.headless.releases import ReleaseWatch
 from desktop.headless.runtime import Runtime, start
 from desktop.paths import DataFolder
 from desktop.settings import (
@@ -23,6 +26,7 @@ from desktop.settings import (
     BACKUP_INTERVAL,
     BASE_URL,
     KEYS,
+    RELEASE_FEED,
     SEND_KEY,
     SHOW_THINKING,
     TRANSCRIPT_ZOOM,
@@ -43,6 +47,8 @@ from desktop.ui.outline.page import OutlinePage
 from desktop.ui.palette import show_palette
 from desktop.ui.plugin_page import PluginPage
 from desktop.ui.preferences import LivePreferences
+from desktop.ui.release_bar import ReleaseBar
+from desktop.ui.release_row import ReleaseRow
 from desktop.ui.right_side import RightSide
 from desktop.ui.sandbox_note import SandboxNote
 from desktop.ui.settings_dialog import SettingsDialog
@@ -91,6 +97,7 @@ class Layers:
         self._runtime: Runtime | None = None
         self._log_watch: LogWatch | None = None
         self._backups: Backups | None = None
+        self._releases: ReleaseWatch | None = None
         self._unlocking: Unlocking | None = None
         self._jobs: StorageJobs | None = None
         self._plugins: Plugins | None = None
@@ -124,6 +131,8 @@ class Layers:
             free_space=self._runtime.free_space,
             tell=self._tell,
         )
+        self._releases = self._make_releases(self._runtime)
+        self._releases.watch(later, self._tasks.start)
         self._preferences.changed.connect(self._preference_changed)
         return self._runtime
 
@@ -159,6 +168,8 @@ class Layers:
 
     def desk(self, window: MainWindow) -> Desk:
         """What carries out the window's wishes."""
+        assert self._releases is not None
+        window.show_bar(ReleaseBar(self._theme(), self._releases, self._tasks, window))
         return Desk(
             self.doors(),
             area=window.area,
@@ -220,7 +231,21 @@ class Layers:
             ),
         )
 
+    def _make_releases(self, runtime: Runtime) -> ReleaseWatch:
+        return ReleaseWatch(
+            AroundReleases(
+                own=program_version(),
+                address=lambda: self._preferences.value(RELEASE_FEED),
+                newest=runtime.newest_release,
+                read=runtime.catalogue.settings,
+                save=runtime.catalogue.save_setting,
+                now_ms=now_ms,
+            )
+        )
+
     def _preference_changed(self, key: str) -> None:
+        if self._releases is not None and key == RELEASE_FEED.key:
+            self._releases.address_changed(self._tasks.start)
         if self._backups is not None and key in (BACKUP_INTERVAL.key, BACKUP_FOLDER.key):
             self._backups.plan_changed()
 
@@ -232,6 +257,7 @@ class Layers:
             tasks=self._tasks,
             server=self._preferences.value(BASE_URL),
         )
+        assert self._releases is not None
         storage_page = StoragePage(self._theme(), self._storage_doors(), self._tasks)
         return SettingsDialog(
             self._theme(),
@@ -245,6 +271,7 @@ class Layers:
             keyboard_page=KeyboardPage(self._theme(), self._preferences),
             cache_prices=self._opened().cache_prices,
             sandbox_note=SandboxNote(self._opened().confinement, self._tasks),
+            release_row=ReleaseRow(self._theme(), self._releases, self._tasks, now_ms=now_ms),
             parent=parent,
         )
 
@@ -304,7 +331,7 @@ class Layers:
         finally:
             if self._folder.logs.is_dir():
                 self._log_file = LogFile(self._folder.logs, self._redaction)
-                _LOG.info("Nacre %s started", program_version())
+                _LOG.info("Nacre %s started", Word(program_version()))
 
     def _keys_in_force(self) -> dict[str, tuple[str, ...]]:
         return shortcuts.read(self._preferences.value(KEYS)).in_force()

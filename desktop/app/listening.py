@@ -31,7 +31,7 @@ class Listener(QObject):
         """For one who holds the window's lock: what lies at the address is of a dead process."""
         QLocalServer.removeServer(address)
         if not self._server.listen(address):
-            _LOG.warning("a second start will not be heard: %s", self._server.errorString())
+            _LOG.warning("a second start will not be heard: %s", self._server.serverError())
 
     def close(self) -> None:
         self._server.close()

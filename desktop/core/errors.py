@@ -83,6 +83,10 @@ class SettingError(NacreError):
     """A setting's value is not usable; names the setting and the range."""
 
 
+class FeedError(NacreError):
+    """A feed of releases gave nothing that can be used."""
+
+
 class ModelUnavailable(NacreError):
     """No model can be reached: no credential, or the client could not be built."""
 

@@ -95,7 +95,7 @@ class Outside:
                 await self._look()
                 self._moved = moved
         except StoreError as error:
-            _LOG.info("What others wrote could not be looked for: %s", error.detail or error)
+            _LOG.info("What others wrote could not be looked for: %s", error)
         finally:
             self._is_asking = False
         self._go_on()
@@ -113,7 +113,7 @@ class Outside:
         try:
             await self._look()
         except StoreError as error:
-            _LOG.info("What others did could not be looked at: %s", error.detail or error)
+            _LOG.info("What others did could not be looked at: %s", error)
         finally:
             self._check_later()
 

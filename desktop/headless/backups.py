@@ -170,7 +170,7 @@ class Backups:
     def _failed(self, error: NacreError) -> None:
         now = self._around.now_ms()
         self._not_before = now + RETRY_MS
-        _LOG.warning("A scheduled backup failed: %s %s", error, error.detail)
+        _LOG.warning("A scheduled backup failed: %s", error)
         if self._told is not None and self._told[0] == str(error) and now < self._told[1] + DAY_MS:
             return
         self._told = (str(error), now)

@@ -9,10 +9,10 @@ import logging
 import os
 import sys
 import time
-import traceback
-from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
+
+from desktop.core.logged import trace_of
 
 _LOG = logging.getLogger(__name__)
 NAME, LAST = "crash.log", "last-crash.log"
@@ -76,15 +76,3 @@ def crash_left(logs: Path) -> tuple[str, str]:
             return time.strftime("%Y-%m-%dT%H:%M:%SZ", when), file.read(MOST).strip()
     except OSError:
         return "", ""
-
-
-def trace_of(error: BaseException) -> Iterator[str]:
-    """Kinds and places of an error and of those behind it; their words may hold values."""
-    seen: set[int] = set()
-    one: BaseException | None = error
-    while one is not None and id(one) not in seen:
-        seen.add(id(one))
-        yield f"{type(one).__module__}.{type(one).__qualname__} (most recent call last):"
-        for frame in traceback.extract_tb(one.__traceback__):
-            yield f'  File "{frame.filename}", line {frame.lineno} in {frame.name}'
-        one = one.__cause__ or one.__context__

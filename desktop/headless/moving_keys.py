@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import TypeVar
 
 from desktop.core.errors import StoreError
+from desktop.core.logged import Word
 from desktop.credentials import api_key
 from desktop.credentials.keys import Found
 from desktop.credentials.secret import Secret
@@ -60,7 +61,7 @@ async def move_keys(
     try:
         return await mover.run()
     except StoreError as error:
-        _LOG.warning("the keys of the old database: %s (%s)", error, error.detail)
+        _LOG.warning("the keys of the old database: %s", error)
         return f"Keys of an older database could not be taken out of it. {error} {_TRY_AGAIN}"
 
 
@@ -151,11 +152,8 @@ class _Mover:
             try:
                 if not await self._clean_copy(copy):
                     unclean.append(copy)
-            except KeyringError as error:
+            except (KeyringError, KeyRefused, StoreError) as error:
                 _LOG.warning("the keys in %s: %s", copy, error)
-                unclean.append(copy)
-            except (KeyRefused, StoreError) as error:
-                _LOG.warning("the keys in %s: %s (%s)", copy, error, error.detail)
                 unclean.append(copy)
         if unclean:
             return self._copies_wait(unclean)
@@ -195,7 +193,7 @@ class _Mover:
     # -- words --------------------------------------------------------------------------------
 
     def _all_wait(self, count: int, status: Status) -> str:
-        _LOG.warning("%d keys wait in %s: %s", count, self._database, status.state)
+        _LOG.warning("%d keys wait in %s: %s", count, self._database, Word(status.state))
         return (
             f"{_keys(count)} of an older database can't be moved into the system keyring yet and"
             f" still {'lies' if count == 1 else 'lie'} unprotected in {self._database}."

@@ -33,10 +33,11 @@ from desktop.core.access import Access
 from desktop.core.backups import BackupNotes
 from desktop.core.caching import CachePrices, Ttl
 from desktop.core.confinement import Confinement
-from desktop.core.errors import StoreError
+from desktop.core.errors import FeedError, StoreError
 from desktop.core.loading import at_rest
 from desktop.core.protocols import Catalogue, Commands, LogReader, OutlineReader, Search
 from desktop.core.records import RequestRecord, Snapshot, Storage, Tab, Workspace
+from desktop.core.releases import Release
 from desktop.core.tool_servers import ToolServerList
 from desktop.core.tools import Scene, Tool
 from desktop.credentials.key_file import KeyFile
@@ -50,6 +51,7 @@ from desktop.feed.usage import FollowedUsage
 from desktop.headless.access import LiveAccess
 from desktop.headless.moving_keys import move_keys
 from desktop.headless.opening import new_id, now_ms, open_log
+from desktop.headless.releases import newest_of
 from desktop.headless.sandboxing import Cautions, private_places
 from desktop.headless.stores import Stores, choice_of
 from desktop.headless.unlisted import Unlisted
@@ -296,6 +298,14 @@ class Runtime:
         await self.commands.send(tab.id, TOUR_QUESTION)
         return tab.id
 
+    async def newest_release(self, address: str) -> Release:
+        """The newest release that a feed names. Raises FeedError."""
+        try:
+            asked = self._transport.run(partial(newest_of, address))
+        except RuntimeError as error:  # the program is ending
+            raise FeedError("The feed was not asked.") from error
+        return await asyncio.wrap_future(asked)
+
     @property
     def tool_server_list(self) -> ToolServerList:
         return ServerList(self.folder.tool_servers, self.folder.logs, self._tool_servers)
@@ -360,10 +370,10 @@ class Runtime:
         try:
             found = await self._log.upkeep.check()
         except StoreError as error:
-            _logger.info("The file was not checked to its end: %s", error.detail or error)
+            _logger.info("The file was not checked to its end: %s", error)
             return
         if found:
-            _logger.error("The quick check of the file found: %s", "; ".join(found))
+            _logger.error("The quick check of the file found %d faults", len(found))
             self._report(
                 f"{self.folder.database} is damaged ({found[0]}). What can be read is shown."
                 " Make a copy of the data folder now; `nacre doctor` says more, and"
@@ -402,13 +412,18 @@ class Runtime:
         await servers
 
 
+def _note_unheard(sentence: str) -> None:
+    del sentence
+    _logger.warning("a sentence for the person was heard by nobody")
+
+
 async def start(
     folder: DataFolder,
     *,
     redaction: Redaction,
     has_person: bool,
     store: str | None = None,
-    report: Callable[[str], None] = _logger.warning,
+    report: Callable[[str], None] = _note_unheard,
 ) -> Runtime:
     """Opens a prepared data folder. Raises StoreError; knows nothing of the network yet.
 

@@ -133,7 +133,7 @@ class Plugin:
         if self._run is not run:
             return
         self._end(run)
-        _LOG.warning("the plugin %s: %s", self._manifest.id, why)
+        _LOG.warning("a plugin was ended")
         is_steady = self._around.clock() - run.began > STEADY_SECONDS
         self._failures = 1 if is_steady else self._failures + 1
         self._panel.next_view()

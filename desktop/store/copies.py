@@ -13,6 +13,7 @@ from contextlib import closing
 from pathlib import Path
 
 from desktop.core.errors import StoreDamaged
+from desktop.paths import sync_folder
 from desktop.store.connection import connect
 
 _UNFINISHED = re.compile(r"\.([0-9]+)\.part(?:-wal|-shm|-journal)?\Z")
@@ -41,6 +42,7 @@ def make(database: Path, occasion: str, *, busy_ms: int) -> Path:
                     way_out="Restore a backup, or choose another data folder.",
                 )
         part.replace(target)
+        sync_folder(target.parent)  # the migration must not be durable before its copy is
     finally:
         part.unlink(missing_ok=True)
     return target

@@ -68,7 +68,7 @@ class FSJSONLStore:
         self._file = SessionFile(self._path, session_id, must_exist=must_exist)
         self._blobs = Blobs(folder / "blobs")
         self._now_ms = now_ms
-        self._report = report or logger.warning
+        self._report = report or _note_unheard
         self._said = said
         self._lease = lease
         self._reading = Reading()
@@ -172,7 +172,7 @@ class FSJSONLStore:
         try:
             await self._said(at)
         except StoreError as error:
-            logger.warning("The time of a message in %s is not noted: %s", self._path, error.detail)
+            logger.warning("The time of a message in %s is not noted: %s", self._path, error)
 
     async def _run(self, work: Callable[[], T]) -> T:
         """Runs work on the store's thread; what has begun is not taken back by a cancellation."""
@@ -331,6 +331,11 @@ class FSJSONLStore:
                 " It stays in the file."
             )
         self._told.update(damaged)
+
+
+def _note_unheard(sentence: str) -> None:
+    del sentence
+    logger.warning("damage in a file of lines was told to nobody")
 
 
 def _not_kept(seq: int, at: int, found: LogChunk | RowHead | str) -> None:

@@ -17,6 +17,7 @@ from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 
+from desktop.core.logged import Word
 from desktop.store import failures
 from desktop.store.connection import connect
 
@@ -59,16 +60,16 @@ def remove(database: Path, *, busy_ms: int) -> None:
         gone = _remove_tables(database, busy_ms=busy_ms)
     except (sqlite3.Error, OSError) as error:
         told = failures.explain(database, error)
-        logger.warning("the obsolete journal stays in %s: %s (%s)", database, told, told.detail)
+        logger.warning("the obsolete journal stays in %s: %s", database, told)
         return
     files = [file for file in files_of(database) if _remove_file(file)]
     if gone or files:
         logger.info(
-            "removed the obsolete journal in %.3f s: tables %s, triggers %s, files %s",
+            "removed the obsolete journal in %.3f s: %d tables, %d triggers, %d files",
             time.monotonic() - began,
-            ", ".join(gone.tables) or "none",
-            ", ".join(gone.triggers) or "none",
-            ", ".join(map(str, files)) or "none",
+            len(gone.tables),
+            len(gone.triggers),
+            len(files),
         )
 
 
@@ -156,7 +157,7 @@ def _remove_file(file: Path) -> bool:
         ):
             found = path.lstat()
             if not is_expected(found.st_mode) or _is_junction(found):
-                logger.warning("%s stays: %s is not %s", file, path, what)
+                logger.warning("%s stays: its place is not %s", file, Word(what))
                 return False
         file.unlink()
     except FileNotFoundError:

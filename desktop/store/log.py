@@ -150,7 +150,7 @@ class Log:
         try:
             await self._lanes.close(self._tidy_up)
         except StoreError as error:
-            logger.warning("The log was closed without tidying up: %s", error.detail)
+            logger.warning("The log was closed without tidying up: %s", error)
         finally:
             self._leases.close()
 

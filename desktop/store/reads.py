@@ -210,7 +210,7 @@ def read_session(connection: Connection, tab_id: str, blobs: Blobs) -> LoadedSes
         chunk = codec.chunk_of(tab_id, row, blobs.text)
         if isinstance(chunk, DamagedRow):
             damaged += 1
-            logger.warning("Row %d of %s left out: %s", chunk.seq, tab_id, chunk.reason)
+            logger.warning("Row %d of %s can't be read", chunk.seq, tab_id)
         else:
             chunks.append(chunk)
     return replace(split_dangling(chunks), damaged=damaged)

@@ -1,8 +1,8 @@
 """Settings, drawn from their declarations: one control a setting, a change counts at once.
 
 The pages of access and of tool servers are handed in and stand first; that of the keyboard stands
-in the place of its one setting, that of storage takes its settings in, and the note about the
-sandbox stands over the settings of the tools.
+in the place of its one setting, that of storage takes its settings in, the note about the sandbox
+stands over the settings of the tools, and what a feed of releases said under its address.
 A bad value is refused in words under its field and changes nothing.
 """
 
@@ -36,6 +36,7 @@ from desktop.settings import (
     BASE_URL,
     KEYS,
     MODEL,
+    RELEASE_FEED,
     SETTINGS,
     AnySetting,
     Setting,
@@ -66,6 +67,7 @@ class SettingsDialog(QDialog):
         keyboard_page: QWidget,
         cache_prices: Callable[[str], CachePrices | None],
         sandbox_note: QWidget | None = None,
+        release_row: QWidget | None = None,
         parent: QWidget | None = None,
     ) -> None:
         super().__init__(parent)
@@ -79,6 +81,7 @@ class SettingsDialog(QDialog):
         self._cache_prices = cache_prices
         self._price_notes: dict[str, QLabel] = {}
         self._sandbox_note = sandbox_note
+        self._release_row = release_row
         self._build(access_page, tool_servers_page, keyboard_page)
         preferences.changed.connect(self._preference_changed)
         wanted = QSize(theme.px(theme.measures.dialog * 5 // 4), theme.px(theme.measures.dialog))
@@ -109,6 +112,8 @@ class SettingsDialog(QDialog):
             if section == "Tools" and self._sandbox_note is not None:
                 form.addRow(self._sandbox_note)
             fields = self._add_settings(form, section)
+            if section == RELEASE_FEED.section and self._release_row is not None:
+                form.addRow(self._release_row)
             self._add_page(self.tr(section), page)
             if page is self._storage_page:
                 self._storage_page.lead_on_from(fields[-1])
@@ -197,7 +202,7 @@ class SettingsDialog(QDialog):
                 spin.setKeyboardTracking(False)
                 spin.valueChanged.connect(lambda number: self._change(setting, number, error))
                 return spin
-            case "text":
+            case "text" | "address":
                 return self._line(setting, str(value), error)
             case "folder":
                 return self._folder_field(setting, str(value), error)

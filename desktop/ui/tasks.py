@@ -52,7 +52,7 @@ class Tasks(QObject):
         if isinstance(error, NacreError):
             self.failed.emit(str(error), error.detail)
             return
-        _LOG.error("task %s failed", task.get_name(), exc_info=error)
+        _LOG.error("%s failed", task, exc_info=error)
         self.failed.emit(
             self.tr("Something went wrong inside Nacre. Your conversations are kept."),
             f"{type(error).__name__}: {error}",

@@ -2,32 +2,25 @@
 
 It sends our own bytes through the SDK's client and gives back the bytes received: the key order of
 both matters (SPEC C02), and the SDK's typed events cost more than they tell. Its exceptions, and
-those of the HTTP library below it, become `RequestFailed` here and nowhere else.
+those of the HTTP library below it (`wire.reaching`), become `RequestFailed` here.
 """
 
 import json
-import os
-import socket
-import ssl
 from collections.abc import AsyncIterator, Callable, Generator, Mapping
 from contextlib import contextmanager
 from types import MappingProxyType
 from typing import Any, cast
-from urllib.parse import urlsplit
-from urllib.request import getproxies
 
 import anthropic
 import httpx2
 
 from desktop.core.events import Failure
-from desktop.wire import failures
+from desktop.wire import failures, reaching
 from desktop.wire.endpoint import Endpoint
 from desktop.wire.failures import Refused, RequestFailed
-from desktop.wire.proxies import proxy_for
 from desktop.wire.retry import asked_wait
 
 SNIPPET = 4096
-KEEPALIVE: tuple[tuple[int, int, int], ...] = ((socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1),)
 JSON_BODY = {"Content-Type": "application/json"}
 
 
@@ -173,29 +166,9 @@ class Client:
         )
 
     def _of_cause(self, error: BaseException, *, receiving: bool = False) -> Failure:
-        """A connection that failed: by its deepest reason."""
-        reasons = _reasons(error)
-        detail = self._clean(" / ".join(f"{type(one).__name__}: {one}" for one in reasons))
-        if isinstance(error, httpx2.ConnectTimeout | httpx2.PoolTimeout):
-            return failures.no_answer(self._server, detail)
-        if isinstance(error, httpx2.TimeoutException):
-            no_answer = failures.no_answer(self._server, detail)
-            return failures.stalled(detail) if receiving else no_answer
-        if isinstance(error, httpx2.UnsupportedProtocol | httpx2.InvalidURL):
-            return failures.bad_address(detail)
-        if isinstance(error, httpx2.ProxyError):
-            return failures.proxy_refused(detail)
-        if any(isinstance(one, ssl.SSLCertVerificationError) for one in reasons):
-            return failures.untrusted(self._server, detail)
-        if receiving:
-            return failures.truncated(detail)
-        if any(isinstance(one, ssl.SSLError) for one in reasons):
-            return failures.unreachable(self._server, detail)
-        if any(isinstance(one, ConnectionRefusedError) for one in reasons):
-            return failures.unreachable(self._server, detail, reason="refused")
-        if any(isinstance(one, socket.gaierror) for one in reasons):
-            return failures.unreachable(self._server, detail, reason="dns")
-        return failures.unreachable(self._server, detail)
+        return reaching.failure_of(
+            error, server=self._server, clean=self._clean, receiving=receiving
+        )
 
     def _clean(self, text: str) -> str:
         return failures.clean_detail(text.replace(self._secret, "…") if self._secret else text)
@@ -211,20 +184,6 @@ def _paths(body: object) -> tuple[str, ...]:
 
 def _http_client(endpoint: Endpoint, hears: Callable[[str], None]) -> httpx2.AsyncClient:
     """The SDK's kind of HTTP client with our timeouts, the right proxy and verified TLS."""
-    parts = urlsplit(endpoint.base_url)
-    if parts.scheme not in ("http", "https") or not parts.hostname:
-        raise RequestFailed(failures.bad_address("the address has no scheme or no host"))
-    proxy = proxy_for(endpoint.base_url, getproxies(), os.environ)
-    try:
-        transport = httpx2.AsyncHTTPTransport(
-            verify=_verified(),
-            proxy=httpx2.Proxy(proxy.url) if proxy else None,
-            socket_options=None if proxy else KEEPALIVE,
-        )
-    except (ValueError, TypeError, httpx2.InvalidURL) as error:
-        if proxy is None:
-            raise
-        raise RequestFailed(failures.bad_proxy(proxy.variable, "it is no address")) from error
 
     async def answered(response: httpx2.Response) -> None:
         accepted = response.headers.get("accept-encoding")
@@ -232,7 +191,7 @@ def _http_client(endpoint: Endpoint, hears: Callable[[str], None]) -> httpx2.Asy
             hears(accepted)
 
     return anthropic.DefaultAsyncHttpxClient(
-        transport=transport,
+        transport=reaching.transport_to(endpoint.base_url),
         event_hooks={"response": [answered]},
         base_url=endpoint.base_url,
         timeout=httpx2.Timeout(
@@ -242,30 +201,3 @@ def _http_client(endpoint: Endpoint, hears: Callable[[str], None]) -> httpx2.Asy
             pool=endpoint.connect_seconds,
         ),
     )
-
-
-def _verified() -> ssl.SSLContext:
-    """The certificates to trust; verification is on, always."""
-    try:
-        return httpx2.create_ssl_context()
-    except OSError as error:  # ssl.SSLError is one
-        for variable in ("SSL_CERT_FILE", "SSL_CERT_DIR"):
-            if os.environ.get(variable):
-                told = failures.bad_authority_file(variable, f"{type(error).__name__}: {error}")
-                raise RequestFailed(told) from error
-        raise
-
-
-def _reasons(error: BaseException) -> list[BaseException]:
-    """The error and what caused it, groups unwrapped, each once."""
-    found: list[BaseException] = []
-    waiting = [error]
-    while waiting:
-        one = waiting.pop(0)
-        if one in found:
-            continue
-        found.append(one)
-        if isinstance(one, BaseExceptionGroup):
-            waiting.extend(cast("BaseExceptionGroup[BaseException]", one).exceptions)
-        waiting.extend(cause for cause in (one.__cause__, one.__context__) if cause is not None)
-    return found

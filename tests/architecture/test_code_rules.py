@@ -11,6 +11,8 @@ from tests.architecture.source import PACKAGE, ROOT, ROOTS, name_of, python_file
 MODULES = python_files(PACKAGE)
 NESTING_CALLS = {"exec", "exec_", "processEvents"}
 NESTING_NAMES = {"processEvents", "asyncSlot", "asyncClose"}
+LOGGERS = {"_log", "log", "logger", "_logger"}
+LEVELS = {"debug", "info", "warning", "error", "exception", "critical"}
 VAGUE = {"utils", "util", "helpers", "helper", "common", "manager", "managers", "misc"}
 
 
@@ -47,6 +49,26 @@ def late_imports(tree: ast.Module) -> Iterator[str]:
             for node in ast.walk(function):
                 if isinstance(node, (ast.Import, ast.ImportFrom)):
                     yield f"line {node.lineno}: import inside {function.name}"
+
+
+def said_into_logs(tree: ast.Module) -> Iterator[str]:
+    """Sentences for the log that are not constants: a part of one could be anybody's words."""
+    for node in ast.walk(tree):
+        match node:
+            case ast.Attribute(value=ast.Name(id=name), attr=level) if (
+                name.lower() in LOGGERS and level in LEVELS
+            ):
+                pass
+            case _:
+                continue
+        call = next((one for one in ast.walk(tree) if _calls(one, node)), None)
+        first = call.args[0] if isinstance(call, ast.Call) and call.args else None
+        if not (isinstance(first, ast.Constant) and isinstance(first.value, str)):
+            yield f"line {node.lineno}: what is logged is no constant"
+
+
+def _calls(node: ast.AST, function: ast.AST) -> bool:
+    return isinstance(node, ast.Call) and node.func is function
 
 
 def offences(
@@ -116,3 +138,26 @@ def test_no_module_or_folder_has_a_name_that_says_nothing() -> None:
 def test_every_file_is_python_3_11() -> None:
     for file in python_files(PACKAGE, ROOT / "tests", ROOT / "packaging"):
         ast.parse(file.read_text(encoding="utf-8"), name_of(file), feature_version=(3, 11))
+
+
+def test_f9_every_sentence_of_the_log_is_a_constant() -> None:
+    assert not offences(MODULES, lambda module: said_into_logs(tree_of(module)))
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "_LOG.info(sentence)",
+        "_log.warning(f'{name} failed')",
+        "logger.error('it failed: ' + str(error))",
+        "_logger.exception(error)",
+        "report = logger.warning",
+        "start(report=_LOG.warning)",
+    ],
+)
+def test_f9_a_sentence_that_is_made_up_is_found(code: str) -> None:
+    assert list(said_into_logs(ast.parse(code)))
+
+
+def test_f9_a_constant_sentence_with_values_is_none_of_these() -> None:
+    assert not list(said_into_logs(ast.parse("_LOG.info('%s of %d', error, count)")))

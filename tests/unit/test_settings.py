@@ -29,6 +29,8 @@ def values_of(setting: AnySetting) -> st.SearchStrategy[Value]:
             return st.text(st.characters(categories=["L", "N", "P", "S"]), max_size=200)
         case "folder":
             return st.sampled_from(["", str(Path.cwd()), str(Path.cwd() / "with blanks in it")])
+        case "address":
+            return st.sampled_from(["", "https://host.example/feed", "http://localhost:1/feed"])
         case "keys":
             return st.sampled_from(["", "{}", '{"find": ["Ctrl+P"], "of later": 1}'])
 

@@ -18,6 +18,7 @@ from typing import Any
 
 from desktop.core.errors import ToolFailed
 from desktop.core.loading import at_rest
+from desktop.core.logged import Word
 from desktop.core.tool_servers import ServerEntry
 from desktop.core.tools import Tool
 from desktop.tools.mcp import config, remembered
@@ -310,8 +311,8 @@ class ToolServers:
         # Another thread reads these: they are replaced, never changed.
         self._tools = {**self._tools, entry.name: tools}
         self._changed()
-        for problem in problems:
-            _log.warning("tool server %s: %s", entry.name, problem)
+        if problems:
+            _log.warning("%d tools of a server can't be used", len(problems))
 
     def _changed(self) -> None:
         for hear in self._hearers:
@@ -329,7 +330,7 @@ class ToolServers:
         self._states = {**self._states, entry.name: state}
         self._changed()
         if state.phase in ("waiting", "failed"):
-            _log.warning("tool server %s: %s", entry.name, state.why)
+            _log.warning("a tool server is %s", Word(state.phase))
         if state.phase == "failed" and entry.name not in self._told:
             self._told.add(entry.name)
             self._report(

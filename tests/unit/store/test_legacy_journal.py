@@ -68,7 +68,7 @@ def test_r15_exactly_the_journal_goes_and_its_time_is_logged(
     assert gone - indexes == set(legacy.JOURNAL) | triggers
     assert _host(folder) == set(legacy.OTHER_HOST_FILES)
     assert "removed the obsolete journal in 0." in caplog.text
-    assert str(folder / ".host" / "session-events.sqlite-wal") in caplog.text
+    assert "3 files" in caplog.text
     # No VACUUM: the pages are free, and the file is no smaller.
     assert (folder / "nacre.db").stat().st_size >= size
 
