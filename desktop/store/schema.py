@@ -60,13 +60,20 @@ def stored_version(database: Path, *, busy_ms: int) -> int | None:
     """The schema of the file, read without changing a byte; None where there is no content."""
     if not database.exists() or database.stat().st_size == 0:
         return None
-    with database.open("rb") as file:
-        if file.read(len(MAGIC)) != MAGIC:
-            # SQLite takes a file of a few bytes for an empty one, and would write over it.
-            raise failures.damaged(database, "not an SQLite file")
+    if not _is_shared(database) and not _begins_right(database):
+        # SQLite takes a file of a few bytes for an empty one, and would write over it.
+        raise failures.damaged(database, "not an SQLite file")
     mode = _read_mode(database, busy_ms=busy_ms)
     with closing(connect(database, mode, busy_ms=busy_ms)) as connection:
         return _version(connection)
+
+
+def _begins_right(database: Path) -> bool:
+    """Never where this process may have the file open: closing it again would let go of all locks
+    that SQLite holds on it here, and the next process that ends would take the write-ahead log away
+    from under it."""
+    with database.open("rb") as file:
+        return file.read(len(MAGIC)) == MAGIC
 
 
 def refuse_newer(database: Path, version: int | None) -> None:

@@ -233,6 +233,33 @@ def test_a_backup_while_another_thread_appends_is_one_moment_of_the_log(
         assert rows == everything[: len(rows)]
 
 
+OTHER_PROCESS = """
+import sqlite3, sys
+plain = sqlite3.connect(sys.argv[1])
+print(plain.execute("SELECT count(*) FROM chunks").fetchone()[0])
+plain.close()
+"""
+
+
+def test_u17_a_backup_of_an_open_log_lets_go_of_no_lock_on_it(tmp_path: Path) -> None:
+    """Else the next process that ends would delete the write-ahead log, and with it every row that
+    is laid down here from then on."""
+    (tmp_path / "data").mkdir()
+
+    def seen_elsewhere() -> int:
+        command = [sys.executable, "-c", OTHER_PROCESS, str(tmp_path / "data" / "nacre.db")]
+        return int(subprocess.run(command, capture_output=True, check=True).stdout)
+
+    with open_log(tmp_path / "data") as log:
+        tab = new_tab(log, tmp_path)
+        run(log.session(tab).append([chunk("before")]))
+        _make(tmp_path / "data", tmp_path / "kept.zip")
+        assert seen_elsewhere() == 1
+        run(log.session(tab).append([chunk("after")]))
+        assert seen_elsewhere() == 2
+        assert log.database.with_name("nacre.db-wal").exists()
+
+
 def test_keys_that_wait_for_a_keyring_are_left_out_of_the_backup(
     data: Path, tmp_path: Path
 ) -> None:
