@@ -22,10 +22,10 @@ class Caret(QObject):
         self._rest.start()
 
     def stop(self) -> None:
-        """It blinks as the system says again."""
+        """It blinks as the system says again; this one is over."""
         self._rest.stop()
         self._hints.setCursorFlashTime(self._usual)
-        QApplication.inputMethod().cursorRectangleChanged.disconnect(self._moved)
+        self.deleteLater()
 
     def _moved(self) -> None:
         if self._hints.cursorFlashTime() != self._usual:

@@ -5,6 +5,7 @@ so that two processes that start at once both work. Inside that lock an existing
 before it is migrated; the migration is one transaction: a failure leaves the old content.
 """
 
+import importlib
 import logging
 import os
 import sqlite3
@@ -12,8 +13,6 @@ import time
 from contextlib import closing
 from pathlib import Path
 
-from alembic import command
-from alembic.config import Config
 from sqlalchemy import Connection
 
 from desktop.core.errors import NewerSchema, StoreReadOnly
@@ -165,10 +164,8 @@ def _prepare_file(raw: sqlite3.Connection, *, busy_ms: int) -> None:
 
 def _upgrade(connection: Connection) -> None:
     triggers.drop_all(connection)
-    config = Config()
-    config.set_main_option("script_location", str(MIGRATIONS).replace("%", "%%"))
-    config.attributes["connection"] = connection
-    command.upgrade(config, "head")
+    # A database is migrated once in months: no other start loads what it takes.
+    importlib.import_module("desktop.store.upgrading").upgrade(connection, MIGRATIONS)
     triggers.create_all(connection)
     broken = broken_references(connection)
     if broken:

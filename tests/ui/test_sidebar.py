@@ -1,16 +1,17 @@
 """The sidebar: its model, its selection, its filter (LOOK.md "The window")."""
 
 import pytest
-from PySide6.QtCore import Qt
+from PySide6.QtCore import QSize, Qt
 from PySide6.QtTest import QAbstractItemModelTester
-from PySide6.QtWidgets import QLabel
+from PySide6.QtWidgets import QLabel, QStyleOptionViewItem
 from pytestqt.qtbot import QtBot
 
 from desktop.core.records import CatalogueView, Project, Tab, Workspace
 from desktop.core.status import TabStatus
 from desktop.ui.sidebar import Sidebar
 from desktop.ui.sidebar_list import ConversationList
-from desktop.ui.sidebar_model import SidebarModel
+from desktop.ui.sidebar_model import Index, SidebarModel
+from desktop.ui.sidebar_paint import SidebarDelegate
 from desktop.ui.sidebar_rows import BranchesRow, ConversationRow, FolderRow, SidebarRow
 from desktop.ui.theme import LIGHT, Theme
 
@@ -153,3 +154,22 @@ def test_u40_where_no_title_holds_the_words_enter_looks_in_all_messages(
     with qtbot.waitSignal(sidebar.search_wanted) as wanted:
         qtbot.keyClick(sidebar.search, Qt.Key.Key_Return)
     assert wanted.args == ["pearl"]
+
+
+def test_u09_thousands_of_rows_are_laid_out_by_asking_for_one(
+    sidebar: Sidebar, qtbot: QtBot
+) -> None:
+    asked: list[int] = []
+
+    class Counting(SidebarDelegate):
+        def sizeHint(self, option: QStyleOptionViewItem, index: Index) -> QSize:
+            asked.append(index.row())
+            return super().sizeHint(option, index)
+
+    view = listed(sidebar)
+    view.setItemDelegate(Counting(Theme("light", LIGHT), view))
+    view.show_catalogue(catalogue(*(f"t{n}" for n in range(3_000))))
+    qtbot.waitUntil(lambda: view.rows.rowCount() == 3_001)
+    view.show_current("t2999")
+    qtbot.waitUntil(lambda: selected(sidebar) == "t2999")
+    assert len(asked) < 50

@@ -94,6 +94,7 @@ class Watch:
 
     def end(self) -> None:
         self._heart.stop()
+        self.report["modules_at_end"] = sorted(sys.modules)
         self.report["cpu_gaps"] = sorted(self._heart.cpu, reverse=True)[:5]
         self.report["wall_gaps"] = sorted(self._heart.wall, reverse=True)[:5]
         os.kill(os.getpid(), signal.SIGTERM)
