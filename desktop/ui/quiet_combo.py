@@ -2,19 +2,20 @@
 
 from PySide6.QtCore import QPointF, QRectF, QSize, Qt
 from PySide6.QtGui import QEnterEvent, QPainter, QPaintEvent, QPen
-from PySide6.QtWidgets import QWidget
+from PySide6.QtWidgets import QComboBox, QStyledItemDelegate, QWidget
 
-from desktop.ui.framed import NamedList, draw_arrow
+from desktop.ui.framed import draw_arrow
 from desktop.ui.theme import Theme
 
 
-class QuietCombo(NamedList):
+class QuietCombo(QComboBox):
     """Paints itself; everything else is Qt's own combo box, keyboard and screen reader included."""
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._theme = theme
         self.setProperty("rings", True)
+        self.setItemDelegate(QStyledItemDelegate(self))
         self.setAttribute(Qt.WidgetAttribute.WA_Hover)
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.currentIndexChanged.connect(lambda _: self.updateGeometry())
@@ -22,6 +23,10 @@ class QuietCombo(NamedList):
     def set_theme(self, theme: Theme) -> None:
         self._theme = theme
         self.update()
+
+    def showPopup(self) -> None:
+        self.view().setAccessibleName(self.accessibleName())
+        super().showPopup()
 
     def sizeHint(self) -> QSize:
         self.ensurePolished()
