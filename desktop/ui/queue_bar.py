@@ -177,6 +177,7 @@ class QueueBar(QFrame):
         y = rows[gap].top() if gap < len(rows) else rows[-1].bottom() + self._column.spacing()
         thick = self._theme.measures.focus_ring
         y -= (self._column.spacing() + thick) // 2
+        y = min(max(y, 0), self._list.part.height() - thick)
         self._drop_line.setGeometry(rows[0].left(), y, rows[0].width(), thick)
         self._drop_line.raise_()
 

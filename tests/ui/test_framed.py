@@ -96,9 +96,10 @@ def test_u38_a_box_is_seen_and_its_tick_is_no_colour_only(
     dressed: Dress, qtbot: QtBot, look: str
 ) -> None:
     theme = dressed(look)
-    box = WrappingBox("Words", None)
-    qtbot.addWidget(box)
-    box.show()
+    holder = QWidget()
+    qtbot.addWidget(holder)
+    box = WrappingBox("Words", holder)
+    holder.show()
     edge = QColor(theme.colours.muted).name()
     assert contrast(edge, theme.colours.bg) >= 3
     assert colours_of(box).get(edge.upper(), 0) > 2 * theme.measures.icon
