@@ -27,9 +27,10 @@ from desktop.settings import PERMISSION_MODE
 from desktop.ui import words
 from desktop.ui.attached_text import with_text
 from desktop.ui.attachments import Attachments
+from desktop.ui.choice_words import EFFORT_WORDS, MODE_WORDS, MODES
 from desktop.ui.context_ring import ContextRing
 from desktop.ui.estimate import Estimate
-from desktop.ui.flow import FlowLayout, least_at_width
+from desktop.ui.flow import FlowLayout, hint_at_width, least_at_width
 from desktop.ui.key_line import KeyLine
 from desktop.ui.message_field import MessageField
 from desktop.ui.plain_text import text_of
@@ -40,22 +41,6 @@ if TYPE_CHECKING:
     from desktop.core.access import AccessState
     from desktop.core.model import ModelInfo, Spent
     from desktop.core.permissions import PermissionMode
-
-_MODES: tuple[PermissionMode, ...] = ("read-only", "ask", "accept-edits", "auto")
-_EFFORT_WORDS = {
-    "": "Usual effort",
-    "low": "Low effort",
-    "medium": "Medium effort",
-    "high": "High effort",
-    "xhigh": "Very high effort",
-    "max": "Highest effort",
-}
-_MODE_WORDS = {
-    "read-only": "Only read",
-    "ask": "Ask first",
-    "accept-edits": "Accept edits",
-    "auto": "Don't ask",
-}
 
 
 class Composer(QFrame):
@@ -192,7 +177,7 @@ class Composer(QFrame):
         self._effort.blockSignals(True)
         self._effort.clear()
         for value in ("", *(info.efforts if info else ())):
-            self._effort.addItem(_EFFORT_WORDS.get(value, value), value)
+            self._effort.addItem(EFFORT_WORDS.get(value, value), value)
         self._effort.blockSignals(False)
         self._show_effort()
         self._select(self._effort, effort, effort)
@@ -272,10 +257,10 @@ class Composer(QFrame):
         self._effort = self._combo(self.tr("Effort"), "effortChoice")
         self._mode = self._combo(self.tr("Permissions"), "modeChoice")
         self._combos = {"model": self._model, "effort": self._effort, "mode": self._mode}
-        for mode in _MODES:
-            self._mode.addItem(self.tr(_MODE_WORDS[mode]), mode)
+        for mode in MODES:
+            self._mode.addItem(self.tr(MODE_WORDS[mode]), mode)
         help_of = {choice.value: choice.label for choice in PERMISSION_MODE.choices}
-        for index, mode in enumerate(_MODES):
+        for index, mode in enumerate(MODES):
             self._mode.setItemData(index, help_of[mode], Qt.ItemDataRole.ToolTipRole)
         self._effort.hide()
         self._estimate = Estimate(self.field, self)
@@ -297,7 +282,7 @@ class Composer(QFrame):
         self._one_place.addWidget(self._stop)
         for widget in (self._attach, self._model, self._effort, self._mode):
             row.addWidget(widget)
-        end = QWidget(self)
+        self._end = end = QWidget(self)
         ending = QHBoxLayout(end)
         ending.setContentsMargins(0, 0, 0, 0)
         ending.setSpacing(theme.space_8)
@@ -377,6 +362,31 @@ class Composer(QFrame):
         if index >= 0:
             combo.show_index(index)
 
+    def least_with_choices(self) -> int:
+        """How high it has to be at its width with all its choices, shown or not."""
+        theme, hit = self._theme, self._theme.measures.hit
+        parts = [self._attach, self._model, self._mode, self._end]
+        if self._effort.count() > 1:
+            parts.append(self._effort)
+        if self._is_low:  # then they are not counted with the end
+            parts += [self._ring, self._cost]
+        room = self.width() - 2 * theme.space_12
+        lines, left = 1, 0
+        for part in parts:
+            width = part.sizeHint().width()
+            if left and left + width > room:
+                lines, left = lines + 1, 0
+            left += width + theme.space_8
+        choices = lines * (max(hit, self._send.sizeHint().height()) + theme.space_8)
+        attached = self.attached.minimumSizeHint().height() if self.attached.isVisible() else 0
+        return self._field_height(least=2) + choices + attached + 3 * theme.space_8
+
+    def hasHeightForWidth(self) -> bool:
+        return False
+
+    def sizeHint(self) -> QSize:
+        return hint_at_width(self, self._column)
+
     def minimumSizeHint(self) -> QSize:
         return least_at_width(self, self._column)
 
@@ -389,9 +399,12 @@ class Composer(QFrame):
 
     def _fit(self) -> None:
         """The field is as high as its text, up to 40 % of the window."""
+        self.field.setFixedHeight(self._field_height(least=1 if self._is_low else 2))
+
+    def _field_height(self, *, least: int) -> int:
         document = self.field.document()
         line = self.field.fontMetrics().lineSpacing()
-        lines = max(1 if self._is_low else 2, int(document.size().height()))
+        lines = max(least, int(document.size().height()))
         margins = round(document.documentMargin() * 2) + self._theme.space_4
         window = self.window().height() or 600
-        self.field.setFixedHeight(min(lines * line + margins, int(window * 0.4)))
+        return min(lines * line + margins, int(window * 0.4))

@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, assert_never
 
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtGui import QKeyEvent, QResizeEvent
+from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
 
 from desktop.core.errors import NacreError
@@ -28,7 +28,9 @@ from desktop.ui.doors import Doors
 from desktop.ui.drafting import Drafting
 from desktop.ui.find_bar import FindBar
 from desktop.ui.finding import Finding
+from desktop.ui.flow import Stack
 from desktop.ui.notice_bar import NoticeBar
+from desktop.ui.page_room import PageRoom
 from desktop.ui.permission_bar import PermissionBar
 from desktop.ui.place_keeping import PlaceKeeping
 from desktop.ui.queue_bar import QueueBar
@@ -43,9 +45,6 @@ from desktop.ui.tools_line import ToolsLine
 from desktop.ui.transcript.overlay import Wish
 from desktop.ui.transcript.pane import TranscriptPane
 from desktop.ui.ways_bar import WaysBar
-
-# On a page of fewer lines (a small screen, large letters) there is room for what has to be.
-LOW_LINES = 20
 
 
 class ConversationPage(QWidget):
@@ -71,7 +70,6 @@ class ConversationPage(QWidget):
         self.tab_id = tab_id
         self.pane = pane
         self._tasks = tasks
-        self._theme = theme
         self._doors = doors
         self._sending = False
         self._dangling_shown = ""
@@ -203,7 +201,6 @@ class ConversationPage(QWidget):
         self.archived_bar.say(words if archived else "")
 
     def set_theme(self, theme: Theme) -> None:
-        self._theme = theme
         self.pane.set_theme(theme)
         self.composer.set_theme(theme)
 
@@ -239,18 +236,6 @@ class ConversationPage(QWidget):
     async def keep_draft(self) -> None:
         """Keeps what is being written; raises StoreError when it can't be kept."""
         await self.drafting.keep()
-
-    def resizeEvent(self, event: QResizeEvent) -> None:
-        super().resizeEvent(event)
-        is_low = self.height() < LOW_LINES * self.fontMetrics().lineSpacing()
-        self.composer.show_low(is_low)
-        self.permission_bar.show_room(self.height())
-        self.queue_bar.show_room(self.height())
-        # A question and the field have their room first; 0 is what the transcript wants itself.
-        self.pane.view.setMinimumHeight(self._theme.space_24 if is_low else 0)
-        sides = self._foot.contentsMargins()
-        sides.setBottom(self._theme.space_4 if is_low else self._theme.space_12)
-        self._foot.setContentsMargins(sides)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         """Esc stops wherever on the page the focus is; the field has its say first."""
@@ -389,15 +374,13 @@ class ConversationPage(QWidget):
         column.addWidget(self.banner)
         column.addWidget(self.find_bar)
         column.addWidget(self.pane, 1)
-        self._foot = foot = QHBoxLayout()
+        foot = QHBoxLayout()
         # As far from the right as the transcript's column, whose scroll bar always has its place.
         right = theme.space_16 + theme.measures.scroll_bar
         sides = (right, theme.space_16) if self.isRightToLeft() else (theme.space_16, right)
         foot.setContentsMargins(sides[0], theme.space_4, sides[1], theme.space_12)
-        middle = QWidget(self)
-        inner = QVBoxLayout(middle)
-        inner.setContentsMargins(0, 0, 0, 0)
-        inner.setSpacing(theme.space_8)
+        middle = Stack(theme.space_8, self)
+        inner = middle.column
         now = QHBoxLayout()
         now.setSpacing(theme.space_8)
         now.addWidget(self.activity, 1)
@@ -419,6 +402,15 @@ class ConversationPage(QWidget):
         middle.setMaximumWidth(theme.column)
         foot.addWidget(middle)
         column.addLayout(foot)
+        PageRoom(
+            self,
+            theme,
+            rows=self.pane.view,
+            foot=foot,
+            composer=self.composer,
+            permission_bar=self.permission_bar,
+            queue_bar=self.queue_bar,
+        )
 
     def _wire(self) -> None:
         self.composer.send_wanted.connect(self._send)

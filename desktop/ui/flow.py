@@ -1,7 +1,9 @@
-"""A row of widgets that goes on in the next line where the width ends, and what it needs then."""
+"""Parts whose height goes with their width: a row that goes on in the next line where the width
+ends, and what such parts need and like to have."""
 
 from PySide6.QtCore import QPoint, QRect, QSize, Qt
-from PySide6.QtWidgets import QLayout, QLayoutItem, QWidget
+from PySide6.QtGui import QResizeEvent
+from PySide6.QtWidgets import QLayout, QLayoutItem, QVBoxLayout, QWidget
 
 
 class FlowLayout(QLayout):
@@ -94,4 +96,42 @@ def least_at_width(part: QWidget, layout: QLayout) -> QSize:
     """The least size of a part whose words and rows get higher as it gets narrower: a window's
     layout knows nothing of that, and would cut them."""
     least = layout.totalMinimumSize()
-    return QSize(least.width(), layout.totalMinimumHeightForWidth(max(part.width(), least.width())))
+    if layout.hasHeightForWidth():
+        least.setHeight(layout.totalMinimumHeightForWidth(max(part.width(), least.width())))
+    return least
+
+
+def hint_at_width(part: QWidget, layout: QLayout) -> QSize:
+    """As `least_at_width`, for what it likes to have. A part that says both itself, and that its
+    height does not depend on its width, is never cut: a box takes what a part of such a height
+    wants for the least it needs, and cuts the highest where there is less."""
+    hint = layout.totalSizeHint()
+    if layout.hasHeightForWidth():
+        hint.setHeight(
+            layout.totalHeightForWidth(max(part.width(), layout.totalMinimumSize().width()))
+        )
+    return hint
+
+
+class Stack(QWidget):
+    """Parts below each other, in `column`, that get lower where they can before any is cut."""
+
+    def __init__(self, spacing: int, parent: QWidget) -> None:
+        super().__init__(parent)
+        self.column = QVBoxLayout(self)
+        self.column.setContentsMargins(0, 0, 0, 0)
+        self.column.setSpacing(spacing)
+
+    def hasHeightForWidth(self) -> bool:
+        return False
+
+    def sizeHint(self) -> QSize:
+        return hint_at_width(self, self.column)
+
+    def minimumSizeHint(self) -> QSize:
+        return least_at_width(self, self.column)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        if event.size().width() != event.oldSize().width():
+            self.updateGeometry()

@@ -32,26 +32,29 @@ def draw_arrow(painter: QPainter, middle: QPointF, colour: QColor, *, up: bool =
     )
 
 
-class NamedList(QComboBox):
-    """A choice whose list wears the style sheet and says what is chosen in it."""
-
-    def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
-        # Qt's own of a list knows nothing of the style sheet.
-        self.setItemDelegate(QStyledItemDelegate(self))
-
-    def showPopup(self) -> None:
-        self.view().setAccessibleName(self.accessibleName())
-        super().showPopup()
+def draw_tick(painter: QPainter, box: QRect, colour: QColor) -> None:
+    """The sign that a box is chosen."""
+    painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+    painter.setPen(QPen(colour, box.width() / 8))
+    place, side = QPointF(box.topLeft()), box.width()
+    painter.drawPolyline(
+        [place + QPointF(x * side, y * side) for x, y in ((0.25, 0.5), (0.43, 0.69), (0.76, 0.32))]
+    )
 
 
-class FramedCombo(NamedList):
+class FramedCombo(QComboBox):
     """A choice in a form. The wheel scrolls the page over it, unless it has the keyboard."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setProperty("framed", True)
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+        # Qt's own of a list knows nothing of the style sheet.
+        self.setItemDelegate(QStyledItemDelegate(self))
+
+    def showPopup(self) -> None:
+        self.view().setAccessibleName(self.accessibleName())
+        super().showPopup()
 
     def paintEvent(self, event: QPaintEvent) -> None:
         painter, option = QStylePainter(self), QStyleOptionComboBox()

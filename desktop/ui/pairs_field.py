@@ -7,7 +7,6 @@ from collections.abc import Mapping
 
 from PySide6.QtCore import Signal
 from PySide6.QtWidgets import (
-    QCheckBox,
     QGridLayout,
     QLineEdit,
     QPushButton,
@@ -18,6 +17,7 @@ from PySide6.QtWidgets import (
 from desktop.ui.flow import FlowLayout
 from desktop.ui.masking import looks_like_key
 from desktop.ui.theme import Theme
+from desktop.ui.wrapping_box import WrappingBox
 
 
 class PairsField(QWidget):
@@ -43,7 +43,7 @@ class PairsField(QWidget):
         self._add.setObjectName(f"{name}Add")
         self._add.setAutoDefault(False)
         self._add.clicked.connect(lambda _: self._begin_one())
-        self._shown = QCheckBox(self.tr("Show values that look like keys"), self)
+        self._shown = WrappingBox(self.tr("Show values that look like keys"), self)
         self._shown.toggled.connect(lambda _: self._cover())
         row = FlowLayout(theme.space_8)
         row.addWidget(self._add)

@@ -24,7 +24,7 @@ from PySide6.QtWidgets import (
 
 from desktop.core.permissions import Act, Answer, Circle, Question
 from desktop.ui.act_text import ActText
-from desktop.ui.flow import FlowLayout, least_at_width
+from desktop.ui.flow import FlowLayout, hint_at_width, least_at_width
 from desktop.ui.giving_way import GivingWay
 from desktop.ui.theme import Theme
 from desktop.ui.visible import visible
@@ -54,6 +54,12 @@ class PermissionBar(QFrame):
         self._guard.timeout.connect(self._end_guard)
         self._build(theme)
         self.hide()
+
+    def hasHeightForWidth(self) -> bool:
+        return False
+
+    def sizeHint(self) -> QSize:
+        return hint_at_width(self, self._column)
 
     def minimumSizeHint(self) -> QSize:
         """Down to the buttons and some lines of what is said."""

@@ -4,12 +4,14 @@ in another place (SPEC C05)."""
 from collections.abc import Sequence
 from itertools import pairwise
 
-from PySide6.QtCore import QPoint, Signal
+from PySide6.QtCore import QPoint, QSize, Signal
+from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QVBoxLayout, QWidget
 
 from desktop.core.status import QueuedMessage, in_order
 from desktop.ui.announcing import announce
 from desktop.ui.controls import act_button, text_label
+from desktop.ui.flow import hint_at_width, least_at_width
 from desktop.ui.giving_way import GivingWay
 from desktop.ui.queue_row import QueueRow
 from desktop.ui.theme import Theme
@@ -34,7 +36,7 @@ class QueueBar(QFrame):
         self._held = False
         self._edited = ""
         self._rows: dict[str, QueueRow] = {}
-        outer = QVBoxLayout(self)
+        self._outer = outer = QVBoxLayout(self)
         outer.setContentsMargins(theme.space_12, theme.space_4, theme.space_12, theme.space_4)
         outer.setSpacing(theme.space_4)
         self._list = GivingWay(self.accessibleName(), self)
@@ -56,6 +58,19 @@ class QueueBar(QFrame):
     def show_room(self, height: int) -> None:
         """How high the page is: many messages take no more than a good part of it."""
         self._list.show_room(height)
+
+    def hasHeightForWidth(self) -> bool:
+        return False
+
+    def sizeHint(self) -> QSize:
+        return hint_at_width(self, self._outer)
+
+    def minimumSizeHint(self) -> QSize:
+        return least_at_width(self, self._outer)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self.updateGeometry()
 
     def show_edited(self, message_id: str) -> None:
         """The message that is in the field to be changed; '' for none."""
@@ -162,6 +177,7 @@ class QueueBar(QFrame):
         y = rows[gap].top() if gap < len(rows) else rows[-1].bottom() + self._column.spacing()
         thick = self._theme.measures.focus_ring
         y -= (self._column.spacing() + thick) // 2
+        y = min(max(y, 0), self._list.part.height() - thick)
         self._drop_line.setGeometry(rows[0].left(), y, rows[0].width(), thick)
         self._drop_line.raise_()
 

@@ -114,7 +114,8 @@ class QueueRow(QWidget):
     def show_dragged(self, dragged: bool) -> None:
         if bool(self.property("dragged")) != dragged:
             self.setProperty("dragged", dragged)
-            self.style().polish(self)
+            for part in (self, self._line, self._handle):
+                self.style().polish(part)
 
     def _make_handle(self) -> QToolButton:
         handle = QToolButton(self)

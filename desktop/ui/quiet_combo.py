@@ -2,13 +2,13 @@
 
 from PySide6.QtCore import QPointF, QRectF, QSize, Qt, Signal
 from PySide6.QtGui import QEnterEvent, QFocusEvent, QPainter, QPaintEvent, QPen
-from PySide6.QtWidgets import QWidget
+from PySide6.QtWidgets import QComboBox, QStyledItemDelegate, QWidget
 
-from desktop.ui.framed import NamedList, draw_arrow
+from desktop.ui.framed import draw_arrow
 from desktop.ui.theme import Theme
 
 
-class QuietCombo(NamedList):
+class QuietCombo(QComboBox):
     """Paints itself; everything else is Qt's own combo box, keyboard and screen reader included.
 
     `looked_at` when it is pointed at or gets the keyboard: what it offers may be wanted now.
@@ -20,6 +20,7 @@ class QuietCombo(NamedList):
         super().__init__(parent)
         self._theme = theme
         self.setProperty("rings", True)
+        self.setItemDelegate(QStyledItemDelegate(self))
         self.setAttribute(Qt.WidgetAttribute.WA_Hover)
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.currentIndexChanged.connect(lambda _: self.updateGeometry())
@@ -27,6 +28,10 @@ class QuietCombo(NamedList):
     def set_theme(self, theme: Theme) -> None:
         self._theme = theme
         self.update()
+
+    def showPopup(self) -> None:
+        self.view().setAccessibleName(self.accessibleName())
+        super().showPopup()
 
     def sizeHint(self) -> QSize:
         self.ensurePolished()

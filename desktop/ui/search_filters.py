@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from datetime import datetime, timedelta
 
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtWidgets import QCheckBox, QWidget
+from PySide6.QtWidgets import QWidget
 
 from desktop.core.chunks import Type
 from desktop.core.records import CatalogueView, SearchFilter
@@ -14,6 +14,7 @@ from desktop.ui.flow import FlowLayout
 from desktop.ui.quiet_combo import QuietCombo
 from desktop.ui.theme import Theme
 from desktop.ui.visible import visible
+from desktop.ui.wrapping_box import WrappingBox
 
 # The tools that Nacre has itself; others join as they are found.
 TOOLS = ("shell", "read_file", "edit_file", "write_file", "grep", "glob", "list_dir", "agent")
@@ -41,7 +42,7 @@ class SearchFilters(QWidget):
         self.folder = self._combo("searchFolder", self.tr("Folder to search"))
         self.time = self._combo("searchTime", self.tr("Time to search"))
         self.who = self._combo("searchWho", self.tr("What to search"))
-        self.bin = QCheckBox(self.tr("In the bin too"), self)
+        self.bin = WrappingBox(self.tr("In the bin too"), self)
         self.bin.setObjectName("searchBin")
         self.bin.setMinimumHeight(theme.measures.hit)
         self.bin.toggled.connect(lambda _: self.changed.emit())

@@ -50,6 +50,8 @@ def shell_style(theme: Theme) -> str:
 #queueBar {{ background: {colours.user}; border: {edge}; border-radius: {measures.card_radius}px; }}
 #queueRow[dragged="true"] {{ background: {colours.selection};
   border-radius: {measures.radius}px; }}
+#queueRow[dragged="true"] > QLabel, #queueRow[dragged="true"] > QToolButton {{
+  color: {colours.on_selection}; }}
 #queueDropLine {{ background: {colours.accent}; border: none; }}
 QFrame[notice="true"] {{ background: {colours.user}; border: {edge};
   border-radius: {measures.card_radius}px; }}

@@ -390,6 +390,11 @@ QSpinBox[framed="true"]::up-button:pressed, QSpinBox[framed="true"]::down-button
   background: {colours.border}; }}
 QComboBox[framed="true"]::down-arrow, QSpinBox[framed="true"]::up-arrow,
 QSpinBox[framed="true"]::down-arrow {{ image: none; }}
+WrappingBox::indicator {{ width: {theme.px(measures.icon)}px; height: {theme.px(measures.icon)}px;
+  border: {line}px solid {colours.muted}; border-radius: {measures.radius // 2}px;
+  background: {colours.surface}; }}
+WrappingBox::indicator:checked {{ background: {colours.accent}; border-color: {colours.accent}; }}
+WrappingBox::indicator:disabled {{ background: {colours.bg}; border-style: {unable}; }}
 QComboBox QAbstractItemView {{ background: {colours.surface}; color: {colours.text};
   border: {line}px solid {colours.border}; outline: none;
   selection-background-color: {colours.selection}; selection-color: {colours.on_selection}; }}

@@ -1,8 +1,10 @@
 """A check box whose words go on in the next line where the width ends; Qt's own widens the page."""
 
 from PySide6.QtCore import QSize
-from PySide6.QtGui import QResizeEvent
-from PySide6.QtWidgets import QCheckBox, QSizePolicy, QStyle, QWidget
+from PySide6.QtGui import QPainter, QPaintEvent, QPalette, QResizeEvent
+from PySide6.QtWidgets import QCheckBox, QSizePolicy, QStyle, QStyleOptionButton, QWidget
+
+from desktop.ui.framed import draw_tick
 
 
 class WrappingBox(QCheckBox):
@@ -37,6 +39,19 @@ class WrappingBox(QCheckBox):
         text = "\n".join(self._lines(self.width()))
         if text != self.text():
             self.setText(text)
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        """The box is the style sheet's; the tick in it can't be."""
+        super().paintEvent(event)
+        if not self.isChecked():
+            return
+        option = QStyleOptionButton()
+        self.initStyleOption(option)
+        box = self.style().subElementRect(QStyle.SubElement.SE_CheckBoxIndicator, option, self)
+        role = QPalette.ColorRole.Base if self.isEnabled() else QPalette.ColorRole.Text
+        painter = QPainter(self)
+        draw_tick(painter, box, self.palette().color(role))
+        painter.end()
 
     def _lines(self, width: int) -> list[str]:
         lines: list[str] = []

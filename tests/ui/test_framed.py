@@ -10,6 +10,8 @@ from pytestqt.qtbot import QtBot
 
 from desktop.ui.framed import FramedCombo, FramedSpin
 from desktop.ui.theme import Theme, dress, theme_for
+from desktop.ui.wrapping_box import WrappingBox
+from tests.ui.contrast import contrast
 
 LOOKS = ["light", "dark", "high contrast"]
 Dress = Callable[[str], Theme]
@@ -87,6 +89,26 @@ def test_the_list_of_a_choice_wears_the_theme(dressed: Dress, qtbot: QtBot, look
     assert found.get(theme.colours.surface.upper(), 0) > row.width() * row.height()
     assert found.get(theme.colours.selection.upper(), 0) > row.width() * row.height() // 2
     combo.hidePopup()
+
+
+@pytest.mark.parametrize("look", LOOKS)
+def test_u38_a_box_is_seen_and_its_tick_is_no_colour_only(
+    dressed: Dress, qtbot: QtBot, look: str
+) -> None:
+    theme = dressed(look)
+    holder = QWidget()
+    qtbot.addWidget(holder)
+    box = WrappingBox("Words", holder)
+    holder.show()
+    edge = QColor(theme.colours.muted).name()
+    assert contrast(edge, theme.colours.bg) >= 3
+    assert colours_of(box).get(edge.upper(), 0) > 2 * theme.measures.icon
+    box.setChecked(True)
+    found = colours_of(box)
+    chosen = QColor(theme.colours.accent).name().upper()
+    inside = (theme.measures.icon + 2 * theme.measures.hairline) ** 2
+    assert found[chosen] > inside // 2
+    assert found[chosen] < inside - 3 * theme.measures.icon, "no tick"
 
 
 def test_the_wheel_over_a_field_of_a_page_that_scrolls_changes_nothing(

@@ -5,10 +5,11 @@ from typing import cast
 
 import pytest
 import qasync
-from PySide6.QtCore import QEvent, QPoint, QPointF, Qt
+from PySide6.QtCore import QEvent, QPoint, QPointF, QRect, Qt
 from PySide6.QtGui import QMouseEvent
 from PySide6.QtWidgets import (
     QApplication,
+    QFrame,
     QLabel,
     QMenu,
     QPushButton,
@@ -230,11 +231,20 @@ def middle(part: QWidget) -> QPoint:
     return part.mapToGlobal(part.rect().center())
 
 
+def drop_line(desk: Desk) -> QRect:
+    """What of the line that says where it would go can be seen, in the bar."""
+    line = desk.bar.findChild(QFrame, "queueDropLine")
+    assert line is not None
+    return QRect(line.mapTo(desk.bar, QPoint()), line.visibleRegion().boundingRect().size())
+
+
 def drag(desk: Desk, part: QWidget, to: QPoint) -> None:
     start = middle(part)
     mouse(desk, QEvent.Type.MouseButtonPress, part, start)
     mouse(desk, QEvent.Type.MouseMove, part, start + (to - start) / 2)
     mouse(desk, QEvent.Type.MouseMove, part, to)
+    is_near = desk.bar.rect().contains(desk.bar.mapFromGlobal(to))
+    assert drop_line(desk).isEmpty() != is_near
     mouse(desk, QEvent.Type.MouseButtonRelease, part, to)
 
 
