@@ -21,8 +21,10 @@ from desktop.ui.announcer import Announcer
 from desktop.ui.completion import plugging
 from desktop.ui.composer import Composer
 from desktop.ui.conversation_area import ConversationArea
+from desktop.ui.conversation_page import ConversationPage
 from desktop.ui.doors import Doors
 from desktop.ui.new_draft import NewDraft
+from desktop.ui.other_windows import OtherWindows
 from desktop.ui.putting_away import PuttingAway
 from desktop.ui.right_side import RightSide
 from desktop.ui.search_rows import found_texts
@@ -50,9 +52,11 @@ class Desk(QObject):
         tasks: Tasks,
         theme: Callable[[], Theme],
         window: QWidget,
+        others: OtherWindows,
     ) -> None:
         super().__init__(window)
         self.doors = doors
+        self._others = others
         self.right_side = right_side
         self._area = area
         self._tasks = tasks
@@ -75,6 +79,7 @@ class Desk(QObject):
             doors.hub,
             in_view=lambda: area.current.tab_id if area.current else "",
             title_of=self._title_of,
+            is_front=lambda: others.is_front,
         )
         area.shown.connect(self.announcer.shown)
         self.loaded.connect(self.putting_away.show)
@@ -93,7 +98,7 @@ class Desk(QObject):
         area.connect_welcome(self._make_welcome)
         area.key_wanted.connect(self._help_with_key)
         doors.unlocking.changed.connect(self.reachable)
-        doors.access.on_change(self._key_changed)
+        self.destroyed.connect(doors.access.on_change(self._key_changed))
 
     # -- the catalogue ------------------------------------------------------------------------
 
@@ -243,13 +248,14 @@ class Desk(QObject):
     def open_tab(self, tab_id: str) -> None:
         self._tasks.start(self._open_tab(tab_id), "open conversation")
 
-    async def _open_tab(self, tab_id: str) -> None:
+    async def _open_tab(self, tab_id: str) -> ConversationPage | None:
+        """Its page, in the window that shows it."""
         if tab_id not in self._area.strip.tab_ids():
             tab = await self.doors.catalogue.set_tab_open(tab_id, is_open=True)
             if tab.archived_at is not None:
                 self._archived_open.add(tab_id)
             await self._load()
-        self._area.show_tab(tab_id)
+        return self._area.show_tab(tab_id)
 
     def open_hit(self, hit: SearchHit) -> None:
         """To what was found; what is in the bin is shown there, for it must come back first."""
@@ -259,9 +265,8 @@ class Desk(QObject):
             self._tasks.start(self._open_hit(hit), "open what was found")
 
     async def _open_hit(self, hit: SearchHit) -> None:
-        await self._open_tab(hit.tab_id)
-        page = self._area.current
-        if page is not None and page.tab_id == hit.tab_id:
+        page = await self._open_tab(hit.tab_id)
+        if page is not None:
             page.finding.show_hit(hit.seq, found_texts(hit))
             page.pane.view.setFocus()
 
@@ -270,12 +275,11 @@ class Desk(QObject):
         tab = await self.doors.catalogue.tab(tab_id)
         if tab.trashed_at is not None:
             raise InBin(tab_id)
-        await self._open_tab(tab_id)
-        if seq is None:
+        page = await self._open_tab(tab_id)
+        if seq is None or page is None:
             return
         found = await self.doors.reader.page(tab_id, limit=1, around=seq)
-        page = self._area.current
-        if page is not None and page.tab_id == tab_id and any(r.seq == seq for r in found.rows):
+        if any(row.seq == seq for row in found.rows):
             await page.pane.until_placed()
             page.pane.view.seek(seq)
 
@@ -300,6 +304,10 @@ class Desk(QObject):
     # -- branches -----------------------------------------------------------------------------
 
     def _move_to(self, old: str, new: str, state: ViewState) -> None:
+        other = self._others.showing(new)
+        if other is not None:
+            self._others.go_to(other)
+            return
         self._hold(True)
         self._tasks.start(self._take_place(old, new, state), "show a branch")
 

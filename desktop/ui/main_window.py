@@ -32,7 +32,6 @@ from desktop.settings import (
 )
 from desktop.ui.banner import Banner
 from desktop.ui.conversation_area import ConversationArea
-from desktop.ui.focus_ring import FocusRings
 from desktop.ui.menu_key import hear_menu_key
 from desktop.ui.notice_bar import NoticeBar
 from desktop.ui.preferences import LivePreferences
@@ -54,6 +53,7 @@ if TYPE_CHECKING:
     from desktop.core.status import TabStatus
     from desktop.ui.conversation_area import MakePage
     from desktop.ui.desk import Desk
+    from desktop.ui.other_windows import OtherWindows
     from desktop.ui.putting_away import PuttingAway
     from desktop.ui.right_side import RightSide
     from desktop.ui.transcript.acts import Act
@@ -66,10 +66,13 @@ ZOOM_STEP = 10
 
 
 class MainWindow(QMainWindow):
-    """`close_wanted` when the person closes the window or quits: the root decides how it ends.
-    `diagnostics_wanted` also while the log is not open."""
+    """`close_wanted` when the person closes the window, `quit_wanted` to end the program: the root
+    decides how it ends. `window_wanted(tab_id)`: another window, with this conversation if one is
+    named. `diagnostics_wanted` also while the log is not open."""
 
     close_wanted = Signal()
+    quit_wanted = Signal()
+    window_wanted = Signal(str)
     diagnostics_wanted = Signal()
 
     def __init__(
@@ -103,9 +106,6 @@ class MainWindow(QMainWindow):
         # Still empty: what is seen of the menus before one is opened.
         self._menus = {name: self.menuBar().addMenu(self.tr(name)) for name in MENUS}
         self._actions: dict[str, QAction] = {}
-        app = QApplication.instance()
-        assert isinstance(app, QApplication)
-        self._rings = FocusRings(app, lambda: self._theme, self)
         self._wire()
         self._restore()
         self._show_new_ready()
@@ -126,12 +126,20 @@ class MainWindow(QMainWindow):
         return self._actions
 
     def connect_desk(
-        self, desk: Desk, make_page: MakePage, view: CatalogueView, scratch: Path
+        self,
+        desk: Desk,
+        make_page: MakePage,
+        view: CatalogueView,
+        scratch: Path,
+        *,
+        others: OtherWindows,
+        is_first: bool,
     ) -> None:
-        """Everything is loaded: shows what is there and lets the person act."""
+        """Everything is loaded: shows what is there and lets the person act. The first window of a
+        start goes on where the last one ended."""
         self._desk = desk
         self._scratch = scratch
-        self.area.connect_pages(make_page)
+        self.area.connect_pages(make_page, others)
         for action in self._actions.values():
             action.setEnabled(True)
         self._list = desk.doors.conversation_list(self.sidebar)
@@ -143,12 +151,22 @@ class MainWindow(QMainWindow):
         self._unsubscribes.append(desk.doors.hub.subscribe(desk.announcer))
         self._wire_desk(desk)
         desk.show(view)
-        self._begin_with(desk)
+        if is_first:
+            self._begin_with(desk)
+        elif self._cache.current_tab:
+            desk.open_tab(self._cache.current_tab)
+        else:
+            self.area.show_new()
         self._show_new_ready()
         if self._cache.right_pane:
             self._right_side(desk).open(self._cache.right_pane)
         desk.load_models()
         desk.new_draft.bring_back()
+
+    @property
+    def desk(self) -> Desk | None:
+        """None until everything is loaded."""
+        return self._desk
 
     def say(self, sentence: str, detail: str = "") -> None:
         """A message over the whole window."""
@@ -367,9 +385,7 @@ class MainWindow(QMainWindow):
         self.sidebar.setVisible(not self._cache.sidebar_hidden)
 
     def _wire(self) -> None:
-        self._tasks.failed.connect(self.say)
         self._preferences.changed.connect(self._preference_changed)
-        self._preferences.problem.connect(self.say)
         self.sidebar.new_wanted.connect(self.area.show_new)
         self.area.shown.connect(self._shown)
 
@@ -380,6 +396,7 @@ class MainWindow(QMainWindow):
         desk.reachable.connect(self._show_reachable)
         desk.settings_wanted.connect(self._settings)
         self._list.open_wanted.connect(desk.open_tab)
+        self._list.window_wanted.connect(self.window_wanted)
         self._list.rename_wanted.connect(desk.rename)
         self._list.stop_wanted.connect(desk.stop)
         self._list.stop_all_wanted.connect(desk.stop_all)
@@ -428,7 +445,8 @@ class MainWindow(QMainWindow):
             "close_tab": self._at_desk(lambda desk: desk.close_tab(self._current_id())),
             "reopen_tab": self._at_desk(lambda desk: desk.reopen_tab()),
             "settings": self._settings,
-            "quit": self.close,
+            "new_window": lambda: self.window_wanted.emit(""),
+            "quit": self.quit_wanted.emit,
             "copy": partial(self._to_focus, "copy"),
             "copy_markdown": partial(self._to_focus, "copy_markdown"),
             "select_all": partial(self._to_focus, "selectAll"),

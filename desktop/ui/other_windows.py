@@ -1,0 +1,45 @@
+"""What one window has to know of the others: a conversation is in view in one of them at a time.
+
+Two pages of one conversation would write two drafts and keep two places.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Protocol
+
+if TYPE_CHECKING:
+    from desktop.ui.conversation_area import ConversationArea
+
+
+class OtherWindows(Protocol):
+    """The windows beside one. `is_front`: the one was active last."""
+
+    @property
+    def is_front(self) -> bool: ...
+
+    def showing(self, tab_id: str) -> ConversationArea | None:
+        """The area that has this conversation in view."""
+        ...
+
+    def go_to(self, area: ConversationArea) -> None:
+        """Brings that area's window to the front."""
+        ...
+
+    def let_go(self, tab_id: str) -> None:
+        """None of them keeps a page of this conversation, which is in view in none of them."""
+        ...
+
+
+class NoOthers:
+    """There is one window."""
+
+    is_front = True
+
+    def showing(self, tab_id: str) -> None:
+        del tab_id
+
+    def go_to(self, area: ConversationArea) -> None:
+        """There is nowhere to go."""
+
+    def let_go(self, tab_id: str) -> None:
+        """Nobody has a page."""
