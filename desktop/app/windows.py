@@ -15,6 +15,7 @@ from desktop.ui.main_window import MainWindow
 
 if TYPE_CHECKING:
     from desktop.ui.conversation_area import ConversationArea
+    from desktop.ui.conversation_page import ConversationPage
 
 
 class Windows(QObject):
@@ -81,16 +82,12 @@ class Others:
     def is_front(self) -> bool:
         return self._windows.front is self._window
 
-    def showing(self, tab_id: str) -> ConversationArea | None:
-        for area in self._areas():
-            if area.current is not None and area.current.tab_id == tab_id:
-                return area
-        return None
+    def showing(self, tab_id: str) -> ConversationPage | None:
+        in_view = (area.current for area in self._areas())
+        return next((page for page in in_view if page and page.tab_id == tab_id), None)
 
-    def go_to(self, area: ConversationArea) -> None:
-        for window in self._windows.all:
-            if window.area is area:
-                bring_to_front(window)
+    def go_to(self, page: ConversationPage) -> None:
+        bring_to_front(page.window())
 
     def let_go(self, tab_id: str) -> None:
         for area in self._areas():

@@ -153,7 +153,7 @@ class ConversationArea(QWidget):
         if other is not None:
             self._strip_shows(self._current)
             self._others.go_to(other)
-            return other.current
+            return other
         self._others.let_go(tab_id)
         page = self._page_of(tab_id, self._make_page)
         if self._current != tab_id:

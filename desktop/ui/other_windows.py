@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:
-    from desktop.ui.conversation_area import ConversationArea
+    from desktop.ui.conversation_page import ConversationPage
 
 
 class OtherWindows(Protocol):
@@ -17,12 +17,12 @@ class OtherWindows(Protocol):
     @property
     def is_front(self) -> bool: ...
 
-    def showing(self, tab_id: str) -> ConversationArea | None:
-        """The area that has this conversation in view."""
+    def showing(self, tab_id: str) -> ConversationPage | None:
+        """The page of this conversation that is in view in one of them."""
         ...
 
-    def go_to(self, area: ConversationArea) -> None:
-        """Brings that area's window to the front."""
+    def go_to(self, page: ConversationPage) -> None:
+        """Brings its window to the front."""
         ...
 
     def let_go(self, tab_id: str) -> None:
@@ -38,7 +38,7 @@ class NoOthers:
     def showing(self, tab_id: str) -> None:
         del tab_id
 
-    def go_to(self, area: ConversationArea) -> None:
+    def go_to(self, page: ConversationPage) -> None:
         """There is nowhere to go."""
 
     def let_go(self, tab_id: str) -> None:
