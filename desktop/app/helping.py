@@ -11,10 +11,10 @@ from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING
 
+from desktop.app.windows import Windows
 from desktop.core.loading import at_rest
 from desktop.headless.crashes import CrashFile, crash_left
 from desktop.paths import DataFolder
-from desktop.ui.main_window import MainWindow
 from desktop.ui.notice_bar import NoticeBar
 from desktop.ui.tasks import Tasks
 from desktop.ui.theme import Theme
@@ -32,24 +32,23 @@ class Helping:
         self,
         folder: DataFolder,
         *,
-        window: MainWindow,
+        windows: Windows,
         tasks: Tasks,
         theme: Callable[[], Theme],
         runtime: Callable[[], Runtime | None],
     ) -> None:
         self._folder = folder
-        self._window = window
+        self._windows = windows
         self._tasks = tasks
         self._theme = theme
         self._runtime = runtime
-        window.diagnostics_wanted.connect(self.show_diagnostics)
 
     def show_diagnostics(self) -> None:
         self._tasks.start(self._show_diagnostics(), "show the diagnostics")
 
     async def _show_diagnostics(self) -> None:
         make, _ = await asyncio.to_thread(_import_boxes)
-        make(self._theme(), read=self._read, tasks=self._tasks, parent=self._window).open()
+        make(self._theme(), read=self._read, tasks=self._tasks, parent=self._windows.front).open()
 
     async def _read(self) -> str:
         from datetime import UTC, datetime
@@ -66,7 +65,7 @@ class Helping:
             self._tell_of_crash()
 
     def _tell_of_crash(self) -> None:
-        window = self._window
+        window = self._windows.front
         bar = NoticeBar(
             self._theme(),
             name="crashBar",
@@ -82,14 +81,15 @@ class Helping:
     async def _open_log(self) -> None:
         _, make = await asyncio.to_thread(_import_boxes)
         _, trace = await asyncio.to_thread(crash_left, self._folder.logs)
+        window = self._windows.front
         box = make(
             self._theme(),
-            title=self._window.tr("Where Nacre was when it ended"),
+            title=window.tr("Where Nacre was when it ended"),
             text=trace,
-            note=self._window.tr(
+            note=window.tr(
                 "Help → Diagnostics has this too, with what else a report of a fault needs."
             ),
-            parent=self._window,
+            parent=window,
         )
         box.finished.connect(box.deleteLater)
         box.open()

@@ -43,6 +43,7 @@ from desktop.ui.doors import Doors, StorageDoors
 from desktop.ui.help_boxes import show_about, show_shortcuts
 from desktop.ui.keyboard_page import KeyboardPage
 from desktop.ui.main_window import MainWindow
+from desktop.ui.other_windows import OtherWindows
 from desktop.ui.outline.page import OutlinePage
 from desktop.ui.palette import show_palette
 from desktop.ui.plugin_page import PluginPage
@@ -166,7 +167,7 @@ class Layers:
             file_names=file_names,
         )
 
-    def desk(self, window: MainWindow) -> Desk:
+    def desk(self, window: MainWindow, others: OtherWindows) -> Desk:
         """What carries out the window's wishes."""
         assert self._releases is not None
         window.show_bar(ReleaseBar(self._theme(), self._releases, self._tasks, window))
@@ -177,6 +178,7 @@ class Layers:
             tasks=self._tasks,
             theme=self._theme,
             window=window,
+            others=others,
         )
 
     def make_page(self, tab_id: str) -> ConversationPage:
@@ -292,8 +294,9 @@ class Layers:
             self._theme, outline=runtime.outline, hub=runtime.hub, tasks=self._tasks, later=later
         )
         side = RightSide(self._theme, splitter=splitter, area=area, outline=outline)
-        self._plugins = runtime.plugins(later, self._tasks.start)
-        self._tasks.start(self._add_plugins(side, self._plugins), "read the plugins")
+        if self._plugins is None:  # a plugin shows one conversation: it has its place in one window
+            self._plugins = runtime.plugins(later, self._tasks.start)
+            self._tasks.start(self._add_plugins(side, self._plugins), "read the plugins")
         return side
 
     async def _add_plugins(self, side: RightSide, plugins: Plugins) -> None:

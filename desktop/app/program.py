@@ -17,15 +17,17 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QEvent, QObject
+from PySide6.QtCore import QEvent, QObject, QPoint
 from PySide6.QtWidgets import QApplication
 
 from desktop.app import selftest as selftests
 from desktop.app.collecting import Collector
+from desktop.app.windows import Windows
 from desktop.core.errors import NacreError
 from desktop.core.loading import at_rest
 from desktop.paths import DataFolder
 from desktop.settings import FONT_SCALE, REDUCED_MOTION, THEME
+from desktop.ui.focus_ring import FocusRings
 from desktop.ui.main_window import MainWindow
 from desktop.ui.preferences import LivePreferences
 from desktop.ui.shell_style import shell_style
@@ -37,12 +39,14 @@ if TYPE_CHECKING:
     from desktop.app.front_door import FrontDoor
     from desktop.app.layers import Layers
     from desktop.app.listening import Listener
+    from desktop.core.records import CatalogueView
     from desktop.headless.crashes import CrashFile
     from desktop.headless.runtime import Runtime
 
 _LOG = logging.getLogger(__name__)
 END_SECONDS = 2.5
 SETTLING_SECONDS = 5.0  # what cannot be shown must not hold up the rest
+BESIDE = 32  # pixels: a further window does not cover the one that it comes from
 
 
 class _FirstPaint(QObject):
@@ -91,25 +95,23 @@ class Program:
         self._quitting: asyncio.Future[None] | None = None
         self._asked = False
         self._theme = self._theme_now()
+        self._windows = Windows()
+        FocusRings(app, lambda: self._theme, self._windows)
+        self._tasks.failed.connect(self._windows.say)
+        self._preferences.problem.connect(self._windows.say)
         # Built without a sheet: with one each change of a parent polishes all within it anew.
         app.setFont(self._theme.font())
-        self._window = MainWindow(
-            theme=self._theme,
-            tasks=self._tasks,
-            preferences=self._preferences,
-            cache=self._cache,
-        )
+        self._make_window(self._cache)
         dress(app, self._theme, shell_style(self._theme))
 
     async def run(self) -> int:
         """Returns the exit code."""
         loop = asyncio.get_running_loop()
         self._quitting = loop.create_future()
-        self._window.close_wanted.connect(self._close_wanted)
         self._listen_to_signals(loop)
         painted = loop.create_future()
-        _FirstPaint(self._window, partial(_settle, painted))
-        self._window.show()
+        _FirstPaint(self._windows.front, partial(_settle, painted))
+        self._windows.front.show()
         await painted
         if self._on_first_paint is not None:
             self._on_first_paint()
@@ -132,21 +134,19 @@ class Program:
         from desktop.app.caret import Caret
         from desktop.app.helping import Helping
         from desktop.headless.crashes import CrashFile
-        from desktop.ui.actions import fill_menus
-        from desktop.ui.keys_in_force import KeysInForce
 
-        KeysInForce(self._window.complete(fill_menus), self._preferences, self._app, self._window)
         self.arrivals = Arrivals(
-            self._window, self._tasks, self._door.place if self._door is not None else None
+            self._windows, self._tasks, self._door.place if self._door is not None else None
         )
         self._caret = Caret(self._app)
         self._helping = Helping(
             self._folder,
-            window=self._window,
+            windows=self._windows,
             tasks=self._tasks,
             theme=lambda: self._theme,
             runtime=lambda: self._runtime,
         )
+        self._complete_window(self._windows.front)
         if self._door is not None and self._door.is_held:
             self._crashes = CrashFile(self._folder.logs)
             self._tasks.start(self._helping.watch(self._crashes), "watch for crashes")
@@ -161,7 +161,7 @@ class Program:
     async def _load(self) -> None:
         """Brings up the layers behind the painted window, each on a thread where it is slow."""
         for notice in self._notices:
-            self._window.stand(notice, notice)
+            self._windows.stand(notice, notice)
         make_layers = await asyncio.to_thread(_import_layers)
         self._layers = make_layers(
             self._folder,
@@ -169,7 +169,7 @@ class Program:
             preferences=self._preferences,
             theme=lambda: self._theme,
             tell=self._tell,
-            stand=self._window.stand,
+            stand=self._windows.stand,
         )
         try:
             runtime = await self._layers.open()
@@ -177,27 +177,89 @@ class Program:
             view = await runtime.catalogue.view()
         except NacreError as error:
             _LOG.error("could not start: %s", error)
-            self._window.say(str(error), error.detail)
+            self._windows.say(str(error), error.detail)
             return
         self._runtime = runtime
         if runtime.notice:
-            self._window.stand(runtime.notice, runtime.notice)
+            self._windows.stand(runtime.notice, runtime.notice)
         self._app.styleHints().colorSchemeChanged.connect(lambda _: self._dress())
         self._preferences.changed.connect(self._preference_changed)
         self._preferences.load(rows, runtime.catalogue)
-        desk = self._layers.desk(self._window)
-        self._window.connect_desk(desk, self._layers.make_page, view, self._folder.scratch)
-        self.arrivals.connect_desk(desk)
+        first = self._windows.front
+        self._connect(first, view, is_first=True)
+        for cache in self._cache.further:
+            self._show_further(cache, view)
+        self.arrivals.go()
         with suppress(TimeoutError):
             async with asyncio.timeout(SETTLING_SECONDS):
-                await self._window.settled()
+                await first.settled()
         self._layers.begin_rest()
+
+    # -- windows ------------------------------------------------------------------------------
+
+    def _make_window(self, cache: WindowCache) -> MainWindow:
+        window = MainWindow(
+            theme=self._theme, tasks=self._tasks, preferences=self._preferences, cache=cache
+        )
+        window.close_wanted.connect(partial(self._close_wanted, window))
+        window.quit_wanted.connect(self._quit_wanted)
+        window.window_wanted.connect(self._window_wanted)
+        self._windows.add(window)
+        return window
+
+    def _complete_window(self, window: MainWindow) -> None:
+        from desktop.ui.actions import fill_menus
+        from desktop.ui.keys_in_force import KeysInForce
+
+        window.diagnostics_wanted.connect(self._helping.show_diagnostics)
+        KeysInForce(window.complete(fill_menus), self._preferences, self._app, window)
+
+    def _connect(self, window: MainWindow, view: CatalogueView, *, is_first: bool) -> None:
+        assert self._layers is not None
+        others = self._windows.beside(window)
+        desk = self._layers.desk(window, others)
+        window.connect_desk(
+            desk,
+            self._layers.make_page,
+            view,
+            self._folder.scratch,
+            others=others,
+            is_first=is_first,
+        )
+
+    def _window_wanted(self, tab_id: str) -> None:
+        if self._runtime is not None:
+            self._tasks.start(self._show_another(self._runtime, tab_id), "open another window")
+
+    async def _show_another(self, runtime: Runtime, tab_id: str) -> None:
+        """A window with this conversation, or with the page for a new one."""
+        view = await runtime.catalogue.view()
+        front = self._windows.front
+        self._windows.leave(tab_id)
+        window = self._show_further(replace(front.state(), current_tab=tab_id, right_pane=0), view)
+        window.move(front.pos() + QPoint(BESIDE, BESIDE))
+        window.activateWindow()
+
+    def _show_further(self, cache: WindowCache, view: CatalogueView) -> MainWindow:
+        window = self._make_window(cache)
+        self._complete_window(window)
+        self._connect(window, view, is_first=False)
+        window.show()
+        return window
+
+    async def _close_window(self, window: MainWindow) -> None:
+        """One of several: what is written there is kept, what runs goes on."""
+        window.hide()
+        window.area.show_new()  # from now on another one may show what was in view here
+        await window.end()
+        self._windows.remove(window)
+        window.deleteLater()
 
     async def _listen(self, door: FrontDoor) -> None:
         """Second starts are heard, while everything else is still loading."""
         where, make_listener = await asyncio.to_thread(_import_listener, door)
         if where:
-            self._listener = make_listener(self.arrivals.hear, self._window)
+            self._listener = make_listener(self.arrivals.hear, self._windows)
             self._listener.listen(where)
 
     # -- looks --------------------------------------------------------------------------------
@@ -218,7 +280,8 @@ class Program:
         if self._runtime is not None:
             self._runtime.prefer(self._preferences.current)
         if key in (THEME.key, FONT_SCALE.key, REDUCED_MOTION.key):
-            self._cache = WindowCache(
+            self._cache = replace(
+                self._cache,
                 theme=self._preferences.value(THEME),
                 font_scale=self._preferences.value(FONT_SCALE),
             )
@@ -229,7 +292,8 @@ class Program:
         if theme != self._theme:
             self._theme = theme
             dress(self._app, theme, shell_style(theme))
-            self._window.show_theme(theme)
+            for window in self._windows.all:
+                window.show_theme(theme)
 
     # -- ending -------------------------------------------------------------------------------
 
@@ -238,7 +302,13 @@ class Program:
         if self._quitting is not None and not self._quitting.done():
             self._quitting.set_result(None)
 
-    def _close_wanted(self) -> None:
+    def _close_wanted(self, window: MainWindow) -> None:
+        if len(self._windows.all) > 1:
+            self._tasks.start(self._close_window(window), "close a window")
+        else:
+            self._quit_wanted()
+
+    def _quit_wanted(self) -> None:
         if self._runtime is None or not self._runtime.busy():
             self.quit()
         elif not self._asked:
@@ -249,15 +319,16 @@ class Program:
         from desktop.ui import asking
 
         self._asked = True
+        window = self._windows.front
         try:
             answer = await asking.choose(
-                self._window,
-                self._window.tr("An agent is still working"),
-                self._window.tr("Stop it now, or let it finish in the background?"),
+                window,
+                window.tr("An agent is still working"),
+                window.tr("Stop it now, or let it finish in the background?"),
                 (
-                    ("stop", self._window.tr("Stop and quit")),
-                    ("finish", self._window.tr("Finish, then quit")),
-                    ("stay", self._window.tr("Stay")),
+                    ("stop", window.tr("Stop and quit")),
+                    ("finish", window.tr("Finish, then quit")),
+                    ("stay", window.tr("Stay")),
                 ),
                 escape="stay",
             )
@@ -266,9 +337,12 @@ class Program:
         if answer == "stop":
             self.quit()
         elif answer == "finish":
-            self._window.hide()
+            for one in self._windows.all:
+                one.hide()
             await runtime.until_idle()
-            if self._window.isHidden():  # a second start may have brought it back
+            if all(
+                one.isHidden() for one in self._windows.all
+            ):  # a second start may bring one back
                 self.quit()
 
     def _listen_to_signals(self, loop: asyncio.AbstractEventLoop) -> None:
@@ -280,10 +354,12 @@ class Program:
     async def _end(self) -> int:
         self.arrivals.end()
         look = self._cache
-        cache = replace(self._window.state(), theme=look.theme, font_scale=look.font_scale)
+        first, *further = (window.state() for window in self._windows.all)
+        cache = replace(first, theme=look.theme, font_scale=look.font_scale, further=tuple(further))
         try:
             async with asyncio.timeout(END_SECONDS):
-                await self._window.end()
+                for window in self._windows.all:
+                    await window.end()
                 await self._tasks.close()
                 if self._layers is not None:
                     await self._layers.close()
@@ -296,6 +372,7 @@ class Program:
             self._listener.close()
         if self._crashes is not None:
             self._crashes.end()
+        self._windows.deleteLater()
         return 0
 
     # -- telling ------------------------------------------------------------------------------
@@ -306,7 +383,7 @@ class Program:
 
     async def _run_selftest(self, picture: Path) -> None:
         try:
-            await selftests.take_picture(self._window, picture)
+            await selftests.take_picture(self._windows.front, picture)
         finally:
             self.quit()
 

@@ -8,8 +8,18 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from desktop.core.chunks import Json
 
-# In place of a conversation's id: the page where one begins has a draft too.
 BEGINNING = ""
+"""In place of a conversation's id: the page where one begins has a draft too."""
+
+
+def beginning(window: int) -> str:
+    """That page in one of several windows, from 0."""
+    return f".{window}" if window else BEGINNING
+
+
+def is_beginning(tab_id: str) -> bool:
+    """Ids of conversations are never empty and begin with no point."""
+    return not tab_id or tab_id.startswith(".")
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,7 +16,7 @@ from sqlalchemy import Connection, delete, select
 from sqlalchemy.dialects.sqlite import insert as upsert
 
 from desktop.core.chunks import Json
-from desktop.core.drafts import BEGINNING, Draft
+from desktop.core.drafts import Draft, is_beginning
 from desktop.store import tabs
 from desktop.store.blobs import Blobs
 from desktop.store.codec import clean, to_json
@@ -24,13 +24,11 @@ from desktop.store.lanes import Lanes
 from desktop.store.tables import BLOBS, DRAFTS, SETTINGS
 
 _NONE = "[]"
-# The column of a draft that each setting of the beginning stands for. The text was there before the
-# others: a database that has it alone is read, and a version that knows it alone reads it.
-BEGINNING_KEYS = {
-    "text": "draft.new",
-    "caret": "draft.new.caret",
-    "attachments_json": "draft.new.attachments",
-}
+# How each setting's key ends, after that of the beginning itself, by the column of a draft that it
+# stands for. The text was there before the others: a database that has it alone is read, and a
+# version that knows it alone reads it.
+BEGINNING_KEY = "draft.new"
+ENDS = {"text": "", "caret": ".caret", "attachments_json": ".attachments"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,8 +62,8 @@ class Drafts:
 
 
 def _get(connection: Connection, *, tab_id: str, blobs: Blobs) -> Draft:
-    if tab_id == BEGINNING:
-        return _get_beginning(connection, blobs)
+    if is_beginning(tab_id):
+        return _get_beginning(connection, _keys(tab_id), blobs)
     row = connection.execute(select(DRAFTS).where(DRAFTS.c.tab_id == tab_id)).first()
     if row is None:
         tabs.find(connection, tab_id)
@@ -76,15 +74,15 @@ def _get(connection: Connection, *, tab_id: str, blobs: Blobs) -> Draft:
 def _put(
     connection: Connection, *, tab_id: str, apart: Sequence[_Bytes], values: Mapping[str, object]
 ) -> None:
-    if tab_id != BEGINNING:
+    if not is_beginning(tab_id):
         tabs.find(connection, tab_id)
     for one in apart:
         row = upsert(BLOBS).values(
             sha256=one.sha256, size=len(one.content), media_type=clean(one.media_type)
         )
         connection.execute(row.on_conflict_do_nothing())
-    if tab_id == BEGINNING:
-        _put_beginning(connection, values)
+    if is_beginning(tab_id):
+        _put_beginning(connection, _keys(tab_id), values)
         return
     new = {"tab_id": tab_id, "text": "", "caret": 0, "attachments_json": _NONE, **values}
     statement = upsert(DRAFTS).values(new)
@@ -95,15 +93,19 @@ def _put(
     connection.execute(delete(DRAFTS).where(DRAFTS.c.tab_id == tab_id, is_empty))
 
 
-def _get_beginning(connection: Connection, blobs: Blobs) -> Draft:
+def _keys(tab_id: str) -> Mapping[str, str]:
+    return {column: f"{BEGINNING_KEY}{tab_id}{end}" for column, end in ENDS.items()}
+
+
+def _get_beginning(connection: Connection, keys: Mapping[str, str], blobs: Blobs) -> Draft:
     rows = connection.execute(
-        select(SETTINGS.c.key, SETTINGS.c.value).where(SETTINGS.c.key.in_(BEGINNING_KEYS.values()))
+        select(SETTINGS.c.key, SETTINGS.c.value).where(SETTINGS.c.key.in_(keys.values()))
     )
     # A legacy table may hold anything.
     kept = {str(key): value for key, value in rows if isinstance(value, str)}
-    text = kept.get(BEGINNING_KEYS["text"], "")
-    caret = kept.get(BEGINNING_KEYS["caret"], "")
-    attached = kept.get(BEGINNING_KEYS["attachments_json"], _NONE)
+    text = kept.get(keys["text"], "")
+    caret = kept.get(keys["caret"], "")
+    attached = kept.get(keys["attachments_json"], _NONE)
     return Draft(
         text,
         int(caret) if caret.isdecimal() else _length(text),
@@ -116,11 +118,13 @@ def _length(text: str) -> int:
     return len(text.encode("utf-16-le", "surrogatepass")) // 2
 
 
-def _put_beginning(connection: Connection, values: Mapping[str, object]) -> None:
+def _put_beginning(
+    connection: Connection, keys: Mapping[str, str], values: Mapping[str, object]
+) -> None:
     """Its text with the place in it, or what is attached."""
     is_empty = values.get("text") == "" or values.get("attachments_json") == _NONE
-    for column in BEGINNING_KEYS.keys() & values.keys():
-        key = BEGINNING_KEYS[column]
+    for column in keys.keys() & values.keys():
+        key = keys[column]
         if is_empty:
             connection.execute(delete(SETTINGS).where(SETTINGS.c.key == key))
             continue

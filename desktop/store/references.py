@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 
 from sqlalchemy import Connection
 
-from desktop.store.drafts import BEGINNING_KEYS
+from desktop.store.drafts import BEGINNING_KEY, ENDS
 
 # So many rows of 1 KiB are looked through in some 20 ms.
 SLICE = 20_000
@@ -26,7 +26,7 @@ _WAITING = (
     " WHERE instr(attachments_json, '\"sha256\"')"
     # What is written before there is a conversation: of no tab.
     " UNION ALL SELECT '', CAST(value AS BLOB) FROM settings"
-    f" WHERE key = '{BEGINNING_KEYS['attachments_json']}' AND instr(value, '\"sha256\"')"
+    f" WHERE key LIKE '{BEGINNING_KEY}%{ENDS['attachments_json']}' AND instr(value, '\"sha256\"')"
 )
 
 

@@ -42,6 +42,7 @@ FIELD_KEYS: tuple[tuple[str, str], ...] = (
 )
 ACTIONS: tuple[ActionSpec, ...] = (
     ActionSpec("new", "File", "New conversation", ("Ctrl+N", "Ctrl+T"), needs_doors=False),
+    ActionSpec("new_window", "File", "New window", ("Ctrl+Shift+N",)),
     ActionSpec("open_folder", "File", "Open folder…", ("Ctrl+O",)),
     ActionSpec("close_tab", "File", "Close", ("Ctrl+W",)),
     ActionSpec("reopen_tab", "File", "Reopen closed conversation", ("Ctrl+Shift+T",)),

@@ -26,7 +26,7 @@ _ENDINGS = ("turn_end", "compaction", "notice")
 
 class Announcer:
     """A `Publisher` that hears all conversations. `in_view` is the id of the one that is looked at,
-    '' for none."""
+    '' for none; of several windows only the one that `is_front` speaks."""
 
     def __init__(
         self,
@@ -35,11 +35,13 @@ class Announcer:
         *,
         in_view: Callable[[], str],
         title_of: Callable[[str], str],
+        is_front: Callable[[], bool] = lambda: True,
     ) -> None:
         self._window = window
         self._hub = hub
         self._in_view = in_view
         self._title_of = title_of
+        self._is_front = is_front
         # By conversation: the last row that was heard, the question that was said, that the person
         # is needed there, the wait that was said.
         self._heard: dict[str, int] = {}
@@ -53,7 +55,7 @@ class Announcer:
         for row in receipt.chunks:
             sentence = sentence_of(row)
             if sentence and row.seq > heard and receipt.tab_id == self._in_view():
-                announce(self._window, sentence)
+                self._announce(sentence)
         self._heard[receipt.tab_id] = max([heard, *(row.seq for row in receipt.chunks)])
 
     def live(self, tab_id: str, op: BlockOp) -> None:
@@ -68,7 +70,7 @@ class Announcer:
         elif not self._is_known(status):
             self._needed.add(status.tab_id)
             title = in_order(self._title_of(status.tab_id)) or say("A conversation")
-            announce(self._window, say("{0} needs you").format(title))
+            self._announce(say("{0} needs you").format(title))
 
     def shown(self, tab_id: str) -> None:
         """A conversation came into view: what waits there is said now."""
@@ -88,7 +90,7 @@ class Announcer:
             self._asked.pop(status.tab_id, None)
         elif self._asked.get(status.tab_id) != status.questions[0].id:
             self._asked[status.tab_id] = status.questions[0].id
-            announce(self._window, question_words(status.questions[0]), at_once=True)
+            self._announce(question_words(status.questions[0]), at_once=True)
 
     def _tell_wait(self, status: TabStatus) -> None:
         """A countdown is said when it begins, and not again for the same reason in the turn."""
@@ -99,7 +101,11 @@ class Announcer:
         if self._waits.get(status.tab_id) != wait:
             self._waits[status.tab_id] = wait
             time = words.seconds(round(retry.seconds * 1000))
-            announce(self._window, say("{0} Trying again in {1}.").format(retry.reason, time))
+            self._announce(say("{0} Trying again in {1}.").format(retry.reason, time))
+
+    def _announce(self, sentence: str, *, at_once: bool = False) -> None:
+        if self._is_front():
+            announce(self._window, sentence, at_once=at_once)
 
 
 def sentence_of(row: LogChunk) -> str:

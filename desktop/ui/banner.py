@@ -4,6 +4,8 @@ A message is shown until the next one. A notice stands: it comes back once the m
 closed, and goes when it is closed itself or when what it tells is no longer so.
 """
 
+from collections.abc import Mapping
+
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import (
@@ -65,6 +67,11 @@ class Banner(QFrame):
     def message(self) -> str:
         """The message, also while a notice stands over it; '' without one."""
         return self._said.get(_MESSAGE, ("", ""))[0]
+
+    @property
+    def notices(self) -> Mapping[str, tuple[str, str]]:
+        """What stands, with its details, by key."""
+        return {key: told for key, told in self._said.items() if key != _MESSAGE}
 
     def _show_newest(self) -> None:
         if not self._said:

@@ -20,6 +20,7 @@ from PySide6.QtWidgets import (
 )
 
 from desktop.ui.new_page import NewPage
+from desktop.ui.other_windows import NoOthers, OtherWindows
 from desktop.ui.tab_strip import TabStrip
 from desktop.ui.theme import Theme
 
@@ -59,6 +60,7 @@ class ConversationArea(QWidget):
         super().__init__(parent)
         self._pages: dict[str, ConversationPage] = {}
         self._make_page: MakePage | None = None
+        self._others: OtherWindows = NoOthers()
         self._models: tuple[ModelInfo, ...] = ()
         self._current = ""
         self._last = ""
@@ -113,9 +115,10 @@ class ConversationArea(QWidget):
             return self.new_page.composer
         return self.current.composer if self.current else None
 
-    def connect_pages(self, make_page: MakePage) -> None:
+    def connect_pages(self, make_page: MakePage, others: OtherWindows) -> None:
         """The doors are there: pages can be made."""
         self._make_page = make_page
+        self._others = others
 
     def connect_welcome(self, make_welcome: MakeWelcome) -> None:
         """How the welcome page is made, should it be needed."""
@@ -136,23 +139,44 @@ class ConversationArea(QWidget):
         if self._current and self._current not in present:
             self._current = ""
             following = self.strip.current()
-            self.show_tab(following) if following else self.show_new()
+            if following and self._others.showing(following) is None:
+                self.show_tab(following)
+            else:
+                self.show_new()
 
-    def show_tab(self, tab_id: str) -> None:
-        """Brings a conversation into view."""
+    def show_tab(self, tab_id: str) -> ConversationPage | None:
+        """Brings a conversation into view, in the window that shows it already or in this one.
+
+        Returns its page, None where there is no such tab.
+        """
         if self._make_page is None or tab_id not in self.strip.tab_ids():
-            return
+            return None
+        other = self._others.showing(tab_id)
+        if other is not None:
+            self._strip_shows(self._current)
+            self._others.go_to(other)
+            return other
+        self._others.let_go(tab_id)
         page = self._page_of(tab_id, self._make_page)
         if self._current != tab_id:
             self._leave_current()
         self._current = self._last = tab_id
-        self.strip.blockSignals(True)
-        self.strip.show_current(tab_id)
-        self.strip.blockSignals(False)
+        self._strip_shows(tab_id)
         self._stack.setCurrentWidget(page)
         page.enter()
         page.composer.field.setFocus()
         self.shown.emit(tab_id)
+        return page
+
+    def let_go(self, tab_id: str) -> None:
+        """Another window is going to show this conversation: what is kept of it here ends."""
+        if tab_id in self._pages and tab_id != self._current:
+            self._drop(tab_id)
+
+    def _strip_shows(self, tab_id: str) -> None:
+        self.strip.blockSignals(True)
+        self.strip.show_current(tab_id)
+        self.strip.blockSignals(False)
 
     def _page_of(self, tab_id: str, make_page: MakePage) -> ConversationPage:
         page = self._pages.get(tab_id)
@@ -191,6 +215,7 @@ class ConversationArea(QWidget):
             self.strip.blockSignals(False)
             if tab.id in self._pages:
                 self._drop(tab.id)
+            self._others.let_go(tab.id)
             page = self._page_of(tab.id, self._make_page)
             page.pane.stand_at(state)
             self.show_tab(tab.id)
@@ -254,10 +279,12 @@ class ConversationArea(QWidget):
 
     async def close_pages(self) -> None:
         """The window ends: places and drafts are kept, scopes closed."""
-        for page in self._pages.values():
-            page.close_page()
-            await page.place_keeping.keep()
-            await page.keep_draft()
+        for tab_id, page in list(self._pages.items()):
+            if tab_id in self._pages:  # another window may take one meanwhile
+                page.close_page()
+                await page.place_keeping.keep()
+            if tab_id in self._pages:
+                await page.keep_draft()
 
     def _leave_current(self) -> None:
         page = self._pages.get(self._current)

@@ -12,7 +12,7 @@ from typing import Any
 from PySide6.QtCore import QObject, Signal
 from PySide6.QtWidgets import QInputDialog, QSplitter, QWidget
 
-from desktop.core.drafts import BEGINNING
+from desktop.core.drafts import beginning
 from desktop.core.errors import InBin
 from desktop.core.protocols import Unsubscribe
 from desktop.core.records import CatalogueView, SearchHit, Tab, ViewState
@@ -23,8 +23,10 @@ from desktop.ui.announcer import Announcer
 from desktop.ui.completion import plugging
 from desktop.ui.composer import Composer
 from desktop.ui.conversation_area import ConversationArea
+from desktop.ui.conversation_page import ConversationPage
 from desktop.ui.doors import Doors
 from desktop.ui.drafting import Drafting
+from desktop.ui.other_windows import OtherWindows
 from desktop.ui.putting_away import PuttingAway
 from desktop.ui.right_side import RightSide
 from desktop.ui.search_rows import found_texts
@@ -52,9 +54,11 @@ class Desk(QObject):
         tasks: Tasks,
         theme: Callable[[], Theme],
         window: QWidget,
+        others: OtherWindows,
     ) -> None:
         super().__init__(window)
         self.doors = doors
+        self._others = others
         self.right_side = right_side
         self._area = area
         self._tasks = tasks
@@ -77,6 +81,7 @@ class Desk(QObject):
             doors.hub,
             in_view=lambda: area.current.tab_id if area.current else "",
             title_of=self._title_of,
+            is_front=lambda: others.is_front,
         )
         area.shown.connect(self.announcer.shown)
         self.loaded.connect(self.putting_away.show)
@@ -85,7 +90,11 @@ class Desk(QObject):
         )
         begun = area.new_page.composer
         self.new_draft = Drafting(
-            BEGINNING, catalogue=doors.catalogue, tasks=tasks, composer=begun, draft=begun.draft
+            beginning(others.number),
+            catalogue=doors.catalogue,
+            tasks=tasks,
+            composer=begun,
+            draft=begun.draft,
         )
         begun.draft_changed.connect(self.new_draft.save)
         self.searching = Searching(
@@ -103,7 +112,7 @@ class Desk(QObject):
         area.key_wanted.connect(self._help_with_key)
         area.models_wanted.connect(self.ask_models)
         doors.unlocking.changed.connect(self.reachable)
-        doors.access.on_change(self._key_changed)
+        self.destroyed.connect(doors.access.on_change(self._key_changed))
 
     # -- the catalogue ------------------------------------------------------------------------
 
@@ -264,13 +273,14 @@ class Desk(QObject):
     def open_tab(self, tab_id: str) -> None:
         self._tasks.start(self._open_tab(tab_id), "open conversation")
 
-    async def _open_tab(self, tab_id: str) -> None:
+    async def _open_tab(self, tab_id: str) -> ConversationPage | None:
+        """Its page, in the window that shows it."""
         if tab_id not in self._area.strip.tab_ids():
             tab = await self.doors.catalogue.set_tab_open(tab_id, is_open=True)
             if tab.archived_at is not None:
                 self._archived_open.add(tab_id)
             await self._load()
-        self._area.show_tab(tab_id)
+        return self._area.show_tab(tab_id)
 
     def open_hit(self, hit: SearchHit) -> None:
         """To what was found; what is in the bin is shown there, for it must come back first."""
@@ -280,9 +290,8 @@ class Desk(QObject):
             self._tasks.start(self._open_hit(hit), "open what was found")
 
     async def _open_hit(self, hit: SearchHit) -> None:
-        await self._open_tab(hit.tab_id)
-        page = self._area.current
-        if page is not None and page.tab_id == hit.tab_id:
+        page = await self._open_tab(hit.tab_id)
+        if page is not None:
             page.finding.show_hit(hit.seq, found_texts(hit))
             page.pane.view.setFocus()
 
@@ -291,12 +300,11 @@ class Desk(QObject):
         tab = await self.doors.catalogue.tab(tab_id)
         if tab.trashed_at is not None:
             raise InBin(tab_id)
-        await self._open_tab(tab_id)
-        if seq is None:
+        page = await self._open_tab(tab_id)
+        if seq is None or page is None:
             return
         found = await self.doors.reader.page(tab_id, limit=1, around=seq)
-        page = self._area.current
-        if page is not None and page.tab_id == tab_id and any(r.seq == seq for r in found.rows):
+        if any(row.seq == seq for row in found.rows):
             await page.pane.until_placed()
             page.pane.view.seek(seq)
 
@@ -321,6 +329,10 @@ class Desk(QObject):
     # -- branches -----------------------------------------------------------------------------
 
     def _move_to(self, old: str, new: str, state: ViewState) -> None:
+        other = self._others.showing(new)
+        if other is not None:
+            self._others.go_to(other)
+            return
         self._hold(True)
         self._tasks.start(self._take_place(old, new, state), "show a branch")
 

@@ -4,13 +4,13 @@
 The text and the place in it are saved often; what is attached only when it is another.
 """
 
-import asyncio
 from collections.abc import Callable
 
 from desktop.core.drafts import Draft
 from desktop.core.protocols import Catalogue
 from desktop.ui import attaching
 from desktop.ui.composer import Composer
+from desktop.ui.one_by_one import one_by_one
 from desktop.ui.tasks import Tasks
 
 
@@ -35,11 +35,12 @@ class Drafting:
         self._composer = composer
         self._draft = draft
         self._kept: Draft | None = None
-        self._one_by_one = asyncio.Lock()
+        self._one_by_one = one_by_one("draft", tab_id)
 
     async def bring_back(self, is_gone: Callable[[], bool]) -> None:
         """Fills the field; what the person has begun to write meanwhile stands below."""
-        kept = await self._catalogue.draft(self._tab_id)
+        async with self._one_by_one:
+            kept = await self._catalogue.draft(self._tab_id)
         pictures = await attaching.pictures_of(kept.attachments)
         if is_gone():
             return
@@ -66,9 +67,11 @@ class Drafting:
         await self._keep(self._draft())
 
     async def _keep(self, draft: Draft) -> None:
+        if self._kept is None:
+            return
         async with self._one_by_one:
             kept = self._kept
-            if kept is None or kept == draft:
+            if kept == draft:
                 return
             if (draft.text, draft.caret) != (kept.text, kept.caret):
                 await self._catalogue.save_draft(self._tab_id, draft.text, caret=draft.caret)

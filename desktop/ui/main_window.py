@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QByteArray, Qt, Signal
 from PySide6.QtGui import QCloseEvent
 from PySide6.QtWidgets import (
-    QApplication,
     QMainWindow,
     QSplitter,
     QVBoxLayout,
@@ -31,7 +30,6 @@ from desktop.settings import (
 from desktop.ui.banner import Banner
 from desktop.ui.beginning import Beginning
 from desktop.ui.conversation_area import ConversationArea
-from desktop.ui.focus_ring import FocusRings
 from desktop.ui.menu_key import hear_menu_key
 from desktop.ui.notice_bar import NoticeBar
 from desktop.ui.preferences import LivePreferences
@@ -53,6 +51,7 @@ if TYPE_CHECKING:
     from desktop.core.status import TabStatus
     from desktop.ui.conversation_area import MakePage
     from desktop.ui.desk import Desk
+    from desktop.ui.other_windows import OtherWindows
     from desktop.ui.putting_away import PuttingAway
 
 FillMenus = Callable[["MainWindow", dict[str, "QMenu"], Slots], dict[str, "QAction"]]
@@ -61,10 +60,13 @@ MENUS = ("File", "Edit", "View", "Conversation", "Go", "Help")
 
 
 class MainWindow(QMainWindow):
-    """`close_wanted` when the person closes the window or quits: the root decides how it ends.
-    `diagnostics_wanted` also while the log is not open."""
+    """`close_wanted` when the person closes the window, `quit_wanted` to end the program: the root
+    decides how it ends. `window_wanted(tab_id)`: another window, with this conversation if one is
+    named. `diagnostics_wanted` also while the log is not open."""
 
     close_wanted = Signal()
+    quit_wanted = Signal()
+    window_wanted = Signal(str)
     diagnostics_wanted = Signal()
 
     def __init__(
@@ -95,9 +97,6 @@ class MainWindow(QMainWindow):
         self._build()
         # Still empty: what is seen of the menus before one is opened.
         self._menus = {name: self.menuBar().addMenu(self.tr(name)) for name in MENUS}
-        app = QApplication.instance()
-        assert isinstance(app, QApplication)
-        self._rings = FocusRings(app, lambda: self._theme, self)
         self._acts = WindowActs(
             self,
             area=self.area,
@@ -106,8 +105,12 @@ class MainWindow(QMainWindow):
             preferences=preferences,
             desk=lambda: self._desk,
             undo_bar=self.undo_bar,
-            show_settings=self._settings,
-            show_diagnostics=self.diagnostics_wanted.emit,
+            own={
+                "settings": self._settings,
+                "diagnostics": self.diagnostics_wanted.emit,
+                "new_window": lambda: self.window_wanted.emit(""),
+                "quit": self.quit_wanted.emit,
+            },
         )
         self._beginning = Beginning(self.area, preferences, lambda: self._desk)
         self._wire()
@@ -130,12 +133,20 @@ class MainWindow(QMainWindow):
         return self._acts.actions
 
     def connect_desk(
-        self, desk: Desk, make_page: MakePage, view: CatalogueView, scratch: Path
+        self,
+        desk: Desk,
+        make_page: MakePage,
+        view: CatalogueView,
+        scratch: Path,
+        *,
+        others: OtherWindows,
+        is_first: bool,
     ) -> None:
-        """Everything is loaded: shows what is there and lets the person act."""
+        """Everything is loaded: shows what is there and lets the person act. The first window of a
+        start goes on where the last one ended."""
         self._desk = desk
         self._scratch = scratch
-        self.area.connect_pages(make_page)
+        self.area.connect_pages(make_page, others)
         for action in self._acts.actions.values():
             action.setEnabled(True)
         self._list = desk.doors.conversation_list(self.sidebar)
@@ -147,12 +158,22 @@ class MainWindow(QMainWindow):
         self._unsubscribes.append(desk.doors.hub.subscribe(desk.announcer))
         self._wire_desk(desk)
         desk.show(view)
-        self._beginning.begin_with(desk, self._cache.current_tab)
+        if is_first:
+            self._beginning.begin_with(desk, self._cache.current_tab)
+        elif self._cache.current_tab:
+            desk.open_tab(self._cache.current_tab)
+        else:
+            self.area.show_new()
         self._beginning.show_ready()
         if self._cache.right_pane:
             self._acts.right_side(desk).open(self._cache.right_pane)
         desk.show_models()
         desk.bring_back_draft()
+
+    @property
+    def desk(self) -> Desk | None:
+        """None until everything is loaded."""
+        return self._desk
 
     def say(self, sentence: str, detail: str = "") -> None:
         """A message over the whole window."""
@@ -315,9 +336,7 @@ class MainWindow(QMainWindow):
         self.sidebar.setVisible(not self._cache.sidebar_hidden)
 
     def _wire(self) -> None:
-        self._tasks.failed.connect(self.say)
         self._preferences.changed.connect(self._preference_changed)
-        self._preferences.problem.connect(self.say)
         self.sidebar.new_wanted.connect(self.area.show_new)
         self.area.shown.connect(self._shown)
 
@@ -328,6 +347,7 @@ class MainWindow(QMainWindow):
         desk.reachable.connect(self._beginning.show_reachable)
         desk.settings_wanted.connect(self._settings)
         self._list.open_wanted.connect(desk.open_tab)
+        self._list.window_wanted.connect(self.window_wanted)
         self._list.rename_wanted.connect(desk.rename)
         self._list.stop_wanted.connect(desk.stop)
         self._list.stop_all_wanted.connect(desk.stop_all)

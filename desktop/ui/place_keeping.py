@@ -4,7 +4,6 @@ Saved when the conversation is left, and while it is read a while after the plac
 scrolls writes once, who reads writes nothing. A place that can't be kept is nobody's trouble.
 """
 
-import asyncio
 import logging
 from dataclasses import replace
 
@@ -13,6 +12,7 @@ from PySide6.QtCore import QObject, QTimer
 from desktop.core.errors import NacreError
 from desktop.core.protocols import Catalogue
 from desktop.core.records import ViewState
+from desktop.ui.one_by_one import one_by_one
 from desktop.ui.tasks import Tasks
 from desktop.ui.transcript.pane import TranscriptPane
 
@@ -35,7 +35,7 @@ class PlaceKeeping(QObject):
         self._tasks = tasks
         self._pane = pane
         self._kept: ViewState | None = None
-        self._one_by_one = asyncio.Lock()
+        self._one_by_one = one_by_one("place", tab_id)
         self._timer = QTimer(self, singleShot=True, interval=SAVE_MS)
         self._timer.timeout.connect(self.save)
         pane.recall_with(self._recall)
@@ -64,7 +64,8 @@ class PlaceKeeping(QObject):
 
     async def _recall(self) -> ViewState:
         try:
-            state = await self._catalogue.view_state(self._tab_id)
+            async with self._one_by_one:
+                state = await self._catalogue.view_state(self._tab_id)
         except NacreError as error:
             _LOG.warning("the place in a conversation could not be read: %s", error)
             return ViewState()

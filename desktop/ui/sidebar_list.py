@@ -78,6 +78,7 @@ class ConversationList(SidebarView):
     """
 
     open_wanted = Signal(str)
+    window_wanted = Signal(str)
     new_wanted = Signal(int)
     rename_wanted = Signal(str)
     archive_wanted = Signal(str)
@@ -248,6 +249,7 @@ class ConversationList(SidebarView):
         if isinstance(row, ConversationRow):
             id_ = row.tab_id
             menu.addAction(self.tr("Open"), lambda: self.open_wanted.emit(id_))
+            menu.addAction(self.tr("Open in another window"), lambda: self.window_wanted.emit(id_))
             menu.addAction(self.tr("Rename…"), lambda: self.rename_wanted.emit(id_))
             if self._is_running(id_):
                 menu.addSeparator()

@@ -53,7 +53,7 @@ class WelcomePage(QScrollArea):
         self._access = access
         self._unlocking = unlocking
         unlocking.changed.connect(self._show_keyring)
-        access.on_change(self._key_changed)
+        self.destroyed.connect(access.on_change(self._key_changed))
         self._unlock.clicked.connect(self._unlock_keyring)
         for button in (self._save, self._session, self._file, self._connect, self._tour):
             button.setEnabled(True)

@@ -30,7 +30,8 @@ ZOOM_STEP = 10
 
 
 class WindowActs(QObject):
-    """`actions` by their names, once there are menus; `right` once the right pane was wanted."""
+    """`own`: what the window does itself. `actions` by their names, once there are menus; `right`
+    once the right pane was wanted."""
 
     def __init__(
         self,
@@ -42,8 +43,7 @@ class WindowActs(QObject):
         preferences: LivePreferences,
         desk: Callable[[], Desk | None],
         undo_bar: NoticeBar,
-        show_settings: Callable[[], object],
-        show_diagnostics: Callable[[], object],
+        own: Slots,
     ) -> None:
         super().__init__(window)
         self._window = window
@@ -53,8 +53,7 @@ class WindowActs(QObject):
         self._preferences = preferences
         self._desk = desk
         self._undo_bar = undo_bar
-        self._show_settings = show_settings
-        self._show_diagnostics = show_diagnostics
+        self._own = own
         self.actions: dict[str, QAction] = {}
         self.right: RightSide | None = None
 
@@ -78,12 +77,11 @@ class WindowActs(QObject):
     def slots(self) -> Slots:
         """What each declared action does."""
         return {
+            **self._own,
             "new": self._area.show_new,
             "open_folder": self._at_desk(lambda desk: desk.open_folder()),
             "close_tab": self._at_desk(lambda desk: desk.close_tab(self._current_id())),
             "reopen_tab": self._at_desk(lambda desk: desk.reopen_tab()),
-            "settings": self._show_settings,
-            "quit": self._window.close,
             "copy": partial(self._to_focus, "copy"),
             "copy_markdown": partial(self._to_focus, "copy_markdown"),
             "select_all": partial(self._to_focus, "selectAll"),
@@ -128,7 +126,6 @@ class WindowActs(QObject):
             "next_region": self._next_region,
             "to_end": lambda: self._area.current and self._area.current.pane.follow(),
             "shortcuts": self._at_desk(lambda desk: desk.doors.show_shortcuts(self._window)),
-            "diagnostics": self._show_diagnostics,
             "tour": self._at_desk(lambda desk: desk.play_tour()),
             "about": self._at_desk(lambda desk: desk.doors.show_about(self._window)),
         }

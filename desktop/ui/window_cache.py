@@ -3,22 +3,25 @@
 It may be deleted at any time and is never trusted: what can't be used is left out.
 """
 
+from __future__ import annotations
+
 import base64
 import binascii
 import json
 import logging
 import os
 from contextlib import suppress
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
 _LOG = logging.getLogger(__name__)
+MOST_WINDOWS = 16
 
 
 @dataclass(frozen=True, slots=True)
 class WindowCache:
     """`geometry` as Qt saved it (base64), `theme` and `font_scale` as chosen, what was shown;
-    `right_pane` is its width, 0 while it is closed."""
+    `right_pane` is its width, 0 while it is closed. `further`: the same of the other windows."""
 
     geometry: str = ""
     sidebar: int = 0
@@ -27,6 +30,7 @@ class WindowCache:
     font_scale: int = 100
     current_tab: str = ""
     right_pane: int = 0
+    further: tuple[WindowCache, ...] = ()
 
     def geometry_bytes(self) -> bytes:
         try:
@@ -41,6 +45,12 @@ def read_cache(path: Path) -> WindowCache:
         held = json.loads(path.read_text("utf-8"))
     except (OSError, ValueError, RecursionError):
         return WindowCache()
+    further = held.get("further") if isinstance(held, dict) else None
+    others = further[:MOST_WINDOWS] if isinstance(further, list) else []
+    return replace(_usable(held), further=tuple(map(_usable, others)))
+
+
+def _usable(held: object) -> WindowCache:
     if not isinstance(held, dict):
         return WindowCache()
     plain = asdict(WindowCache())

@@ -13,7 +13,7 @@ from typing import Literal
 
 from desktop.core.chunks import Json, LogChunk, NewChunk, Stamp, Text
 from desktop.core.conversation import LoadedSession, is_message, split_dangling
-from desktop.core.drafts import BEGINNING, Draft
+from desktop.core.drafts import Draft, is_beginning
 from desktop.core.errors import InBin, LeaseHeld, StoreError, UnknownFolder
 from desktop.core.outline import Gathering, Piece, Sought
 from desktop.core.permissions import Rule
@@ -700,7 +700,7 @@ class MemoryCatalogue:
         self._drafts[tab_id] = kept
 
     def _known(self, tab_id: str) -> None:
-        if tab_id != BEGINNING:
+        if not is_beginning(tab_id):
             self._log.find(tab_id)
 
     async def view_state(self, tab_id: str) -> ViewState:

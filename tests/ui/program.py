@@ -275,19 +275,41 @@ class Person:
         """Closes the window, as its frame's button does."""
         self._now(self.window.close)
 
+    def windows(self) -> list[MainWindow]:
+        """Those that can be seen, the first that was made first."""
+        made = [one for one in QApplication.topLevelWidgets() if isinstance(one, MainWindow)]
+        return [one for one in made if one.isVisible()]
+
+    def look_at(self, window: MainWindow) -> None:
+        """Turns to another window, as a click on its frame does."""
+        self.window = window
+        self._now(window.activateWindow)
+        self.wait(window.isActiveWindow)
+
+    def another_window(self) -> MainWindow:
+        """Opens one more and turns to it."""
+        before = set(self.windows())
+        self.do("new_window")
+        self.wait(lambda: set(self.windows()) - before)
+        (window,) = set(self.windows()) - before
+        self.look_at(window)
+        return window
+
     def leave(self) -> int:
         """Closes the window and waits for the end."""
         self.close()
         return self.ended()
 
     def ended(self) -> int:
-        """Waits for the end of the program and lets its window go; the exit code."""
+        """Waits for the end of the program and lets its windows go; the exit code."""
         self._run(asyncio.wait_for(asyncio.shield(self._life), SECONDS))
         # Gone before the next one opens: an application's style goes through all windows there are.
+        left = [one for one in QApplication.topLevelWidgets() if isinstance(one, MainWindow)]
         deleted: list[bool] = []
-        self.window.destroyed.connect(lambda: deleted.append(True))
-        self.window.deleteLater()
-        self._run(until(lambda: deleted, SECONDS))
+        for window in left:
+            window.destroyed.connect(lambda: deleted.append(True))
+            window.deleteLater()
+        self._run(until(lambda: len(deleted) == len(left), SECONDS))
         return self._life.result()
 
     def gone(self) -> bool:
@@ -362,17 +384,8 @@ class Person:
 
     def _own_window(self) -> MainWindow:
         """The window that is shown first: the program runs one turn of the loop for it."""
-
-        def windows() -> list[QWidget]:
-            return [
-                one
-                for one in QApplication.topLevelWidgets()
-                if one.objectName() == "mainWindow" and one.isVisible()
-            ]
-
-        self._run(until(lambda: self._life.done() or windows(), SECONDS))
-        (window,) = windows()
-        assert isinstance(window, MainWindow)
+        self._run(until(lambda: self._life.done() or self.windows(), SECONDS))
+        (window,) = self.windows()
         return window
 
     def _chosen_folder(self) -> str:

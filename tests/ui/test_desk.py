@@ -2,7 +2,7 @@
 
 import asyncio
 import itertools
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, cast
 
 import qasync
@@ -16,6 +16,7 @@ from desktop.ui.attaching import Reading
 from desktop.ui.conversation_area import ConversationArea
 from desktop.ui.desk import Desk
 from desktop.ui.doors import Doors
+from desktop.ui.other_windows import NoOthers
 from desktop.ui.tasks import Tasks
 from desktop.ui.theme import LIGHT, Theme
 from desktop.ui.unlocking import Unlocking
@@ -48,7 +49,8 @@ class Reachable:
     def state(self) -> AccessState:
         return AccessState(key_source="session")
 
-    def on_change(self, changed: object) -> None: ...
+    def on_change(self, changed: object) -> Callable[[], None]:
+        return lambda: None
 
 
 def test_a_first_message_that_could_not_go_out_is_kept_and_makes_no_second_conversation(
@@ -84,7 +86,15 @@ def test_a_first_message_that_could_not_go_out_is_kept_and_makes_no_second_conve
         reading=Reading(file=nothing, picture=nothing),
         file_names=nothing,
     )
-    desk = Desk(doors, area=area, right_side=nothing, tasks=tasks, theme=lambda: theme, window=area)
+    desk = Desk(
+        doors,
+        area=area,
+        right_side=nothing,
+        tasks=tasks,
+        theme=lambda: theme,
+        window=area,
+        others=NoOthers(),
+    )
     composer = area.new_page.composer
     composer.set_text("Hello")
 

@@ -8,6 +8,7 @@ import qasync
 from PySide6.QtWidgets import QAbstractButton, QLabel, QPlainTextEdit, QPushButton, QToolButton
 
 from desktop.app.helping import Helping
+from desktop.app.windows import Windows
 from desktop.headless.crashes import CrashFile
 from desktop.paths import DataFolder
 from desktop.ui.main_window import MainWindow
@@ -38,7 +39,12 @@ def window(folder: DataFolder, loop: qasync.QEventLoop) -> Iterator[MainWindow]:
         theme=theme, tasks=tasks, preferences=LivePreferences(tasks), cache=WindowCache()
     )
     window.show()
-    helping = Helping(folder, window=window, tasks=tasks, theme=lambda: theme, runtime=lambda: None)
+    windows = Windows()
+    windows.add(window)
+    helping = Helping(
+        folder, windows=windows, tasks=tasks, theme=lambda: theme, runtime=lambda: None
+    )
+    window.diagnostics_wanted.connect(helping.show_diagnostics)
     crashes = CrashFile(folder.logs)
     loop.run_until_complete(helping.watch(crashes))
     crashes.end()
