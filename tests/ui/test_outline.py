@@ -57,8 +57,11 @@ class Conversation:
             tasks=self.tasks,
             later=loop.call_later,
         )
-        for widget in (self.pane, self.outline):
-            qtbot.addWidget(widget)
+        qtbot.addWidget(self.pane)
+        # Before it is deleted, which is before the fixture ends.
+        qtbot.addWidget(
+            self.outline, before_close_func=lambda _: self.outline.show_conversation(None)
+        )
         self.pane.resize(700, 500)
         self.outline.resize(320, 500)
 
@@ -141,7 +144,6 @@ class Conversation:
 
     def close(self) -> None:
         async def closing() -> None:
-            self.outline.show_conversation(None)
             self.pane.leave()
             self.bookmarking.close()
             await self.tasks.close()
