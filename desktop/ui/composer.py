@@ -173,15 +173,15 @@ class Composer(QFrame):
     def show_choice(self, model: str, effort: str, mode: str) -> None:
         """The conversation's model, effort and permission mode."""
         info = next((one for one in self._models if one.id == model), None)
-        self._select(self._model, model, info.name if info else model)
+        self._model.show_value(model, info.name if info else model)
         self._effort.blockSignals(True)
         self._effort.clear()
         for value in ("", *(info.efforts if info else ())):
             self._effort.addItem(EFFORT_WORDS.get(value, value), value)
         self._effort.blockSignals(False)
         self._show_effort()
-        self._select(self._effort, effort, effort)
-        self._select(self._mode, mode, mode)
+        self._effort.show_value(effort, effort)
+        self._mode.show_value(mode, mode)
 
     def choice(self) -> tuple[str, str, PermissionMode]:
         """Model, effort and permission mode as they stand."""
@@ -352,15 +352,6 @@ class Composer(QFrame):
         following = (self._mode.currentIndex() + 1) % self._mode.count()
         self._mode.setCurrentIndex(following)
         self.mode_chosen.emit(self._mode.currentData())
-
-    @staticmethod
-    def _select(combo: QuietCombo, value: str, label: str) -> None:
-        index = combo.findData(value)
-        if index < 0 and value:
-            combo.addItem(label, value)
-            index = combo.count() - 1
-        if index >= 0:
-            combo.show_index(index)
 
     def least_with_choices(self) -> int:
         """How high it has to be at its width with all its choices, shown or not."""

@@ -47,6 +47,15 @@ class QuietCombo(QComboBox):
         self.updateGeometry()
         self.update()
 
+    def show_value(self, value: str, words: str) -> None:
+        """Chooses a value without announcing it; one that is not among the choices joins them."""
+        index = self.findData(value)
+        if index < 0 and value:
+            self.addItem(words, value)
+            index = self.count() - 1
+        if index >= 0:
+            self.show_index(index)
+
     def minimumSizeHint(self) -> QSize:
         return QSize(self._theme.measures.hit * 2, self._theme.measures.hit)
 

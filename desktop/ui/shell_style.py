@@ -1,5 +1,6 @@
 """The style sheet of the window around the transcript, made from the theme's tokens only."""
 
+from desktop.ui.field_style import field_style
 from desktop.ui.theme import Theme
 
 
@@ -9,7 +10,7 @@ def shell_style(theme: Theme) -> str:
     line = f"{measures.hairline}px solid {colours.border}"
     # Where grounds are all alike an edge tells one from the other.
     edge = line if theme.high_contrast else "none"
-    return f"""
+    return f"""{field_style(theme)}
 #sidebar {{ background: {colours.raised}; border: none; }}
 #sidebar QPushButton[plain="true"] {{ color: {colours.muted}; padding: 0 {theme.space_8}px; }}
 #sidebar QPushButton[plain="true"]:hover {{ background: {colours.border};

@@ -9,6 +9,7 @@ from PySide6.QtWidgets import QApplication, QVBoxLayout, QWidget
 from pytestqt.qtbot import QtBot
 
 from desktop.ui.framed import FramedCombo, FramedSpin
+from desktop.ui.shell_style import shell_style
 from desktop.ui.theme import Theme, dress, theme_for
 from desktop.ui.wrapping_box import WrappingBox
 from tests.ui.contrast import contrast
@@ -30,7 +31,7 @@ def dressed(qapp: QApplication) -> Iterator[Dress]:
             qapp.setPalette(system)
         scheme = "light" if look == "light" else "dark"
         theme = theme_for(scheme, system, high_contrast=is_high)
-        dress(qapp, theme)
+        dress(qapp, theme, shell_style(theme))
         return theme
 
     yield put_on
