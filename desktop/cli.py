@@ -128,7 +128,10 @@ class _Command(argparse.ArgumentParser):
         super().__init__(**usual)
         self._fill = fill
 
-    def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
+    # Typed as three functions there; what is done is the same for all.
+    def parse_known_args(  # pyright: ignore[reportIncompatibleMethodOverride]
+        self, args: Any = None, namespace: Any = None
+    ) -> Any:
         fill, self._fill = self._fill, None
         if fill is not None:
             _add_data_dir(self)

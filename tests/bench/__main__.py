@@ -45,7 +45,9 @@ def _parser(known: list[str]) -> argparse.ArgumentParser:
     parser.add_argument("--seed", type=int, default=usual.seed, help="of what `kill` does")
     parser.add_argument("--rows", type=int, default=usual.rows, help="of a large log")
     parser.add_argument("--purge-rows", type=int, default=usual.purge_rows, help="of `purge`")
-    parser.add_argument("--seconds", type=float, default=usual.seconds, help="of `contention`")
+    parser.add_argument(
+        "--seconds", type=float, default=usual.seconds, help="of `contention` and `idle`"
+    )
     return parser
 
 

@@ -8,7 +8,7 @@ import json
 import socket
 import sqlite3
 import sys
-from collections.abc import Iterator
+from collections.abc import Generator
 from contextlib import closing, contextmanager
 from pathlib import Path
 
@@ -33,7 +33,7 @@ def full(
     tabs: int = TABS,
     rows: int = ROWS,
     has_tool_server: bool = True,
-) -> Iterator[Home]:
+) -> Generator[Home]:
     """The provider of it is there as long as the context."""
     root.mkdir(parents=True, exist_ok=True)
     with socket.create_server(("127.0.0.1", 0), backlog=128) as deaf:

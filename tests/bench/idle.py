@@ -12,6 +12,7 @@ in view and no tool servers are set up, and of the same after a message was sent
 
 import sys
 import tempfile
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -41,7 +42,7 @@ def figures(options: Options) -> list[Figure]:
     ]
 
 
-def _left_alone(how: str, report: dict[str, Any]) -> list[Figure]:
+def _left_alone(how: str, report: Mapping[str, Any]) -> list[Figure]:
     timers: dict[str, float] = report["timers"]
     for timer, period in sorted(timers.items(), key=lambda one: one[1]):
         print(f"{how}: {timer} every {period:g} s", file=sys.stderr)

@@ -14,7 +14,14 @@ from typing import Any, TypeVar
 
 import qasync
 from PySide6.QtCore import QEvent, QPoint, QPointF, Qt
-from PySide6.QtGui import QAction, QContextMenuEvent, QGuiApplication, QKeySequence, QMouseEvent
+from PySide6.QtGui import (
+    QAction,
+    QContextMenuEvent,
+    QEnterEvent,
+    QGuiApplication,
+    QKeySequence,
+    QMouseEvent,
+)
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import (
     QAbstractButton,
@@ -167,6 +174,11 @@ class Person:
         """Clicks into the middle of a part, or at a place in it."""
         at = place or part.rect().center()
         self._now(lambda: self._qtbot.mouseClick(part, Qt.MouseButton.LeftButton, pos=at))
+
+    def point_at(self, part: QWidget) -> None:
+        """The pointer comes over a part."""
+        event = QEnterEvent(QPointF(), QPointF(), QPointF())
+        self._now(lambda: QApplication.sendEvent(part, event))
 
     def part_enabled(self, name: str) -> bool:
         return any(one.isEnabled() for one in self.parts(QAbstractButton, name))

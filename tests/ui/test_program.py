@@ -720,6 +720,7 @@ def test_finish_then_quit_lets_the_turn_go_on_to_its_end(home: Home, enter: Ente
 def test_an_idle_window_is_gone_in_under_three_seconds(home: Home, enter: Enter) -> None:
     with MessagesServer() as server:
         person = enter(server)
+        person.point_at(person.part(QComboBox, "modelChoice"))
         person.wait(lambda: [one for one in server.log if one.status == 200])
         began = time.monotonic()
         assert person.leave() == 0
