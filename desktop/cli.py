@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from desktop.core.errors import NacreError
 from desktop.core.links import SCHEME, parse_place, spelled
 from desktop.core.loading import at_rest
+from desktop.core.plugins import SCRIPT
 from desktop.core.records import MOST_ROWS, Cursor
 from desktop.diagnostics import program_version
 
@@ -23,7 +24,13 @@ DONE, FAILED, BAD_USE, NO_CREDENTIAL = 0, 1, 2, 3
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Runs one command; returns its exit code and never lets a traceback reach the person."""
-    arguments = parser().parse_args(with_place(sys.argv[1:] if argv is None else argv))
+    words = sys.argv[1:] if argv is None else argv
+    if len(words) > 1 and words[0] == SCRIPT:
+        from desktop.plugins import isolated
+
+        isolated.run(words[1:])
+        return DONE
+    arguments = parser().parse_args(with_place(words))
     try:
         return _run(arguments)
     except NacreError as error:

@@ -11,12 +11,13 @@ from functools import partial
 from PySide6.QtWidgets import QDialog, QSplitter, QWidget
 
 from desktop.app.log_watch import LogWatch
+from desktop.core.panels import Place, PluginPanel
 from desktop.credentials.closed_process import close_this_process
 from desktop.diagnostics import Hooks, LogFile, Redaction, program_version
 from desktop.headless.backups import Around, Backups
 from desktop.headless.opening import now_ms
 from desktop.headless.places import DiskWatch, shared_folder
-from desktop.headless.plugging import Plugins
+from desktop.headless.plugin_list import Plugins
 from desktop.headless.runtime import Runtime, start
 from desktop.paths import DataFolder
 from desktop.settings import (
@@ -43,6 +44,7 @@ from desktop.ui.main_window import MainWindow
 from desktop.ui.outline.page import OutlinePage
 from desktop.ui.palette import show_palette
 from desktop.ui.plugin_page import PluginPage
+from desktop.ui.plugins_page import PluginsPage
 from desktop.ui.preferences import LivePreferences
 from desktop.ui.right_side import RightSide
 from desktop.ui.sandbox_note import SandboxNote
@@ -95,6 +97,7 @@ class Layers:
         self._unlocking: Unlocking | None = None
         self._jobs: StorageJobs | None = None
         self._plugins: Plugins | None = None
+        self._desk: Desk | None = None
         self._renderer = MarkdownRenderer(Highlighter(tasks.start))
         self._hooks.install()
         self._hooks.watch(asyncio.get_running_loop())
@@ -155,7 +158,7 @@ class Layers:
 
     def desk(self, window: MainWindow) -> Desk:
         """What carries out the window's wishes."""
-        return Desk(
+        self._desk = Desk(
             self.doors(),
             area=window.area,
             right_side=lambda splitter: self._right_side(splitter, window.area),
@@ -163,6 +166,7 @@ class Layers:
             theme=self._theme,
             window=window,
         )
+        return self._desk
 
     def make_page(self, tab_id: str) -> ConversationPage:
         """The page of one conversation."""
@@ -237,6 +241,7 @@ class Layers:
             tool_servers_page=ToolServersPage(
                 self._theme(), self._opened().tool_server_list, self._tasks
             ),
+            plugins_page=PluginsPage(self._theme(), self._plugins_now(), self._tasks),
             storage_page=storage_page,
             keyboard_page=KeyboardPage(self._theme(), self._preferences),
             cache_prices=self._opened().cache_prices,
@@ -260,13 +265,29 @@ class Layers:
             self._theme, outline=runtime.outline, hub=runtime.hub, tasks=self._tasks
         )
         side = RightSide(self._theme, splitter=splitter, area=area, outline=outline)
-        self._plugins = runtime.plugins(asyncio.get_running_loop().call_later, self._tasks.start)
-        self._tasks.start(self._add_plugins(side, self._plugins), "read the plugins")
+        plugins = self._plugins_now()
+
+        def show() -> None:
+            side.show_plugins(plugins.panels(), self._plugin_page)
+
+        side.destroyed.connect(plugins.on_change(show))
+        show()
+        self._tasks.start(plugins.look(), "read the plugins")
         return side
 
-    async def _add_plugins(self, side: RightSide, plugins: Plugins) -> None:
-        for panel in await plugins.read():
-            side.add_plugin(PluginPage(self._theme, panel=panel, now_ms=now_ms))
+    def _plugin_page(self, panel: PluginPanel) -> PluginPage:
+        return PluginPage(self._theme, panel=panel, now_ms=now_ms)
+
+    def _plugins_now(self) -> Plugins:
+        """Those of this data folder, made when somebody wants to see them."""
+        if self._plugins is None:
+            later = asyncio.get_running_loop().call_later
+            self._plugins = self._opened().plugins(later, self._tasks.start, self._navigate)
+        return self._plugins
+
+    async def _navigate(self, place: Place) -> None:
+        assert self._desk is not None
+        await self._desk.go_to(place.session_id, place.seq)
 
     def _storage_doors(self) -> StorageDoors:
         assert self._jobs is not None and self._backups is not None

@@ -50,7 +50,14 @@ class Subscriptions:
         listener = _Listener(query, self._door.epoch, coalescing)
         follower.when_over(self._hub.subscribe(listener, tab_id=query.session_id))
         follower.when_over(coalescing.stop)
+        follower.when_over(self._hub.on_revision(query.session_id, partial(self._see, follower)))
         self._checks.watch(follower, query)
+
+    def _see(self, follower: Follower, revision: int) -> None:
+        """A look at what other processes did found the log at this revision."""
+        known = follower.revision
+        if known is None or revision > known:
+            follower.observe(self._door.epoch, revision, since=known)
 
 
 class _Listener:

@@ -9,15 +9,26 @@ from desktop.ui.theme import Theme
 
 
 def lay_out(
-    page: QWidget, field: QLineEdit, shown: QWidget, empty: QWidget, theme: Theme
+    page: QWidget,
+    field: QLineEdit,
+    shown: QWidget,
+    empty: QWidget,
+    theme: Theme,
+    *,
+    above: QWidget | None = None,
 ) -> QStackedLayout:
-    """The field above, below it the list or what stands in its place; gives the stack of both."""
+    """The field, with `above` over it; below the list or what stands in its place. Gives the stack
+    of both."""
     make_clearable(field)
     column = QVBoxLayout(page)
     column.setContentsMargins(0, theme.space_4, 0, 0)
     column.setSpacing(theme.space_8)
     top = QVBoxLayout()
     top.setContentsMargins(theme.space_8, 0, theme.space_8, 0)
+    top.setSpacing(theme.space_8)
+    if above is not None:
+        top.addWidget(above)
+        page.setTabOrder(above, field)
     top.addWidget(field)
     column.addLayout(top)
     stack = QStackedLayout()

@@ -168,6 +168,7 @@ class PluginList(QListView):
         super().__init__(parent)
         self.setObjectName("pluginList")
         self._rows = model
+        self._current_id = ""  # it may come back after rows that do not hold it
         calm(self)
         self.setUniformItemSizes(True)
         self.setSelectionMode(QAbstractItemView.SelectionMode.NoSelection)
@@ -177,15 +178,20 @@ class PluginList(QListView):
         self.clicked.connect(self._choose)
 
     def show_rows(self, rows: Sequence[PanelRow]) -> None:
-        current, top = self.currentIndex(), self.indexAt(self.viewport().rect().topLeft())
+        top = self.indexAt(self.viewport().rect().topLeft())
         is_at_top = self.verticalScrollBar().value() == self.verticalScrollBar().minimum()
-        ids = [self._rows.row(one.row()).id if one.isValid() else "" for one in (current, top)]
+        top_id = self._rows.row(top.row()).id if top.isValid() else ""
         self._rows.show(rows)
-        now, first = (self._rows.place_of(one) for one in ids)
+        now, first = (self._rows.place_of(one) for one in (self._current_id, top_id))
         if now >= 0 and not self.currentIndex().isValid():
             self.setCurrentIndex(self._rows.index(now))
         if first >= 0 and not is_at_top:
             self.scrollTo(self._rows.index(first), QAbstractItemView.ScrollHint.PositionAtTop)
+
+    def currentChanged(self, current: QModelIndex, previous: QModelIndex) -> None:
+        super().currentChanged(current, previous)
+        if current.isValid():
+            self._current_id = self._rows.row(current.row()).id
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         if event.key() in _CHOOSING and self.currentIndex().isValid():

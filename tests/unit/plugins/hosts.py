@@ -14,6 +14,7 @@ from typing import Any
 import psutil
 
 from desktop.core.chunks import NewChunk
+from desktop.core.panels import Place
 from desktop.feed.cursors import Cursors
 from desktop.feed.hub import Hub
 from desktop.feed.source import Door
@@ -30,7 +31,7 @@ from tests.unit.store.builders import new_tab, open_log
 PLAIN = Path(__file__).parents[2] / "fakes" / "plain_plugin.py"
 SECONDS = 30.0
 GRANTED = frozenset({READ_MESSAGES})
-MANIFEST = Manifest("plain", "Plain", "1", "0", ("{python}",), GRANTED)
+MANIFEST = Manifest("plain", "Plain", "1", "0", ("{python}", "main.py"), GRANTED)
 
 
 async def until(holds: Callable[[], bool]) -> None:
@@ -126,13 +127,14 @@ class Stage:
         self.main = main or PLAIN
         self.words = words if main else (str(self.place), *words)
         cursors = Cursors(b"s", epoch="e", now=self.time.clock)
-        door = Door(log.sources, self.bindings.access, cursors, "e")
+        door = Door(log.sources_in_use, self.bindings.access, cursors, "e")
         subscriptions = Subscriptions(
             self.hub, door, start=self.start, later=self.time.later, clock=self.time.clock
         )
         around = Surroundings(
-            doors=Doors(door, subscriptions, self.bindings, self.sessions),
-            launch=self.launch,
+            doors=Doors(
+                door, subscriptions, self.bindings, self.sessions, self.navigate, self.time.clock
+            ),
             errors=lambda name: folder / f"{name}.log",
             host_version="1.0",
             start=self.start,
@@ -140,9 +142,13 @@ class Stage:
             clock=self.time.clock,
             patience=patience,
         )
-        self.plugin = Plugin(MANIFEST, around, granted=GRANTED)
+        self.went: list[tuple[str, int]] = []
+        self.plugin = Plugin(MANIFEST, around, launch=self.launch, granted=GRANTED)
 
-    def launch(self, manifest: Manifest) -> Launch:
+    async def navigate(self, place: Place) -> None:
+        self.went.append((place.session_id, place.seq))
+
+    def launch(self) -> Launch:
         words = (sys.executable, "-I", str(self.main), *self.words)
         return Launch(words, {"PATH": os.environ["PATH"]}, None)
 

@@ -4,15 +4,18 @@ import json
 import os
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from desktop.headless.plugging import Launches, Shipped
+from desktop.headless.plugging import Launches
 from desktop.paths import DataFolder
+from desktop.plugins.command import command_of
 from desktop.plugins.manifest import Manifest
 from desktop.tools.sandbox import Sandbox
+from tests.architecture.source import PACKAGE
 from tests.unit.tools.sandboxed import a_desk, needs_python_in_sandbox, needs_sandbox
 
 CODE = """
@@ -38,13 +41,15 @@ print(json.dumps({
     "environment": sorted(os.environ),
 }))
 """
-MANIFEST = Manifest("probe", "Probe", "1", "0", ("{python}", "-I", "-c", CODE), frozenset())
+MANIFEST = Manifest("probe", "Probe", "1", "0", ("{python}", "main.py"), frozenset())
 
 
 def probe(home: Path, *, has_sandbox: bool) -> dict[str, Any]:
     """What a plugin finds around it."""
     folder = DataFolder(home / "data")
-    (home / "plugins" / "probe").mkdir(parents=True)
+    place = home / "plugins" / "probe"
+    place.mkdir(parents=True)
+    (place / "main.py").write_text(CODE)
     folder.root.mkdir()
     folder.database.write_text("secret")
     around = {**os.environ, "HOME": str(home), "A_TOKEN": "secret"}
@@ -53,7 +58,7 @@ def probe(home: Path, *, has_sandbox: bool) -> dict[str, Any]:
         private=lambda: (folder.root,),
         find=None if has_sandbox else lambda: None,
     )
-    launch = Launches(Shipped(home / "plugins"), folder, sandbox, around).of(MANIFEST)
+    launch = Launches(folder, sandbox, around).of(MANIFEST, place)
     done = subprocess.run(
         launch.argv,
         env=dict(launch.environment),
@@ -78,3 +83,55 @@ def test_its_environment_holds_nothing_of_the_persons(tmp_path: Path) -> None:
     found = probe(tmp_path, has_sandbox=False)
     known = {"PATH", "LANG", "LANGUAGE", "LC_ALL", "LC_CTYPE", "TZ", "HOME", "NACRE_PLUGIN_DATA"}
     assert set(found["environment"]) <= known
+
+
+def test_a_program_with_a_slash_is_one_of_the_plugins_folder(tmp_path: Path) -> None:
+    place, path = tmp_path / "plugin", {"PATH": os.defpath}
+    place.mkdir()
+    program = place / "main"
+    program.write_text("")
+    own = Manifest("probe", "Probe", "1", "0", ("./main", "x"), frozenset())
+    with pytest.raises(FileNotFoundError):
+        command_of(own, place, path)
+    program.chmod(0o700)
+    assert command_of(own, place, path) == (str(program), "x")
+    with pytest.raises(FileNotFoundError):
+        command_of(replace(own, command=("main",)), place, path)
+
+
+def test_a_frozen_program_starts_itself_with_the_script_of_a_plugin(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    python = sys.executable
+    assert command_of(MANIFEST, tmp_path, {}) == (python, "-I", "main.py")
+    monkeypatch.setattr(sys, "frozen", True, raising=False)
+    assert command_of(MANIFEST, tmp_path, {}) == (python, "--plugin-script", "main.py")
+
+
+SCRIPT = """
+import json, os, sys
+def imports(name):
+    try:
+        __import__(name)
+        return True
+    except ModuleNotFoundError:
+        return False
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+names = ("json.decoder", "queue", "desktop", "desktop.core", "PySide6", "pytest", "beside")
+print(json.dumps([sys.argv, __name__, [name for name in names if imports(name)]]))
+"""
+
+
+def test_the_script_sees_pythons_own_modules_and_what_lies_beside_it(tmp_path: Path) -> None:
+    (tmp_path / "main.py").write_text(SCRIPT)
+    (tmp_path / "beside.py").write_text("")
+    done = subprocess.run(
+        [sys.executable, "-P", "-m", "desktop", "--plugin-script", "main.py", "a", "--data-dir"],
+        cwd=tmp_path,
+        env={**os.environ, "PYTHONPATH": str(PACKAGE.parent)},
+        capture_output=True,
+        check=True,
+    )
+    argv, name, found = json.loads(done.stdout)
+    assert (argv, name) == (["main.py", "a", "--data-dir"], "__main__")
+    assert found == ["json.decoder", "queue", "beside"]

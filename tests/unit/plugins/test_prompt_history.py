@@ -7,12 +7,12 @@ import pytest
 
 from desktop import paths
 from desktop.core.chunks import NewChunk, System, ToolResult
-from desktop.headless.plugging import Shipped
+from desktop.plugins.folders import read_named
 from tests.unit.plugins.hosts import Stage, play, until
 from tests.unit.store.builders import chunk
 
-SHIPPED = Shipped(paths.resources() / "plugins")
-MAIN = SHIPPED.folder / "prompt-history" / "main.py"
+SHIPPED = paths.resources() / "plugins" / "prompt-history"
+MAIN = SHIPPED / "main.py"
 
 if sys.platform == "win32":
     pytest.skip("the stage listens to a Unix socket", allow_module_level=True)
@@ -32,9 +32,9 @@ def titles(stage: Stage) -> list[str]:
     return [row.title for row in stage.plugin.rows()]
 
 
-def test_the_shipped_plugins_are_whole() -> None:
-    (manifest,) = SHIPPED.read()
-    assert (manifest.id, manifest.name) == ("prompt-history", "Prompt history")
+def test_the_shipped_plugin_is_whole() -> None:
+    manifest = read_named(SHIPPED, "prompt-history", host_version="0")
+    assert manifest.name == "Prompt history"
 
 
 def test_it_shows_every_prompt_the_newest_first_with_how_its_turn_went(tmp_path: Path) -> None:
@@ -44,6 +44,7 @@ def test_it_shows_every_prompt_the_newest_first_with_how_its_turn_went(tmp_path:
         await stage.write(*turn(120, "failed"))
         stage.plugin.show(stage.tab)
         await until(lambda: [row.mark for row in stage.plugin.rows()][:1] == ["failed"])
+        await until(lambda: len(titles(stage)) == 121)
         await until(lambda: all(row.duration_ms == 7 for row in stage.plugin.rows()))
         assert titles(stage) == [f"Prompt {number}" for number in range(120, -1, -1)]
         first = stage.plugin.rows()[0]
