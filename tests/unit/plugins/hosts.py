@@ -14,6 +14,7 @@ from typing import Any
 import psutil
 
 from desktop.core.chunks import NewChunk
+from desktop.core.errors import NacreError
 from desktop.core.panels import Place
 from desktop.feed.cursors import Cursors
 from desktop.feed.hub import Hub
@@ -133,7 +134,12 @@ class Stage:
         )
         around = Surroundings(
             doors=Doors(
-                door, subscriptions, self.bindings, self.sessions, self.navigate, self.time.clock
+                door,
+                subscriptions,
+                self.bindings,
+                self.sessions,
+                self.navigate,
+                self.time.clock,
             ),
             errors=lambda name: folder / f"{name}.log",
             host_version="1.0",
@@ -143,9 +149,13 @@ class Stage:
             patience=patience,
         )
         self.went: list[tuple[str, int]] = []
+        self.told: list[str] = []
+        self.refusal: NacreError | None = None
         self.plugin = Plugin(MANIFEST, around, launch=self.launch, granted=GRANTED)
 
     async def navigate(self, place: Place) -> None:
+        if self.refusal is not None:
+            raise self.refusal
         self.went.append((place.session_id, place.seq))
 
     def launch(self) -> Launch:
@@ -159,7 +169,14 @@ class Stage:
     def start(self, coroutine: Coroutine[Any, Any, None], name: str) -> None:
         task = asyncio.get_running_loop().create_task(coroutine, name=name)
         self.tasks.add(task)
-        task.add_done_callback(self.tasks.discard)
+        task.add_done_callback(self._done)
+
+    def _done(self, task: "asyncio.Task[Any]") -> None:
+        """An error for the person is told, as the window's tasks do."""
+        self.tasks.discard(task)
+        error = None if task.cancelled() else task.exception()
+        if isinstance(error, NacreError):
+            self.told.append(str(error))
 
     async def connect(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         line = Line(reader, writer)
