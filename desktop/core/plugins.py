@@ -45,7 +45,8 @@ class PluginNotes(Protocol):
 @dataclass(frozen=True, slots=True)
 class PluginView:
     """A plugin of the list. `runs` are the exact words that start it, `folder` where; `wants` are
-    its capabilities, of which `granted` it has; `why` a sentence about what stands in its way."""
+    its capabilities, of which `granted` it has; `why` says why it was stopped, or is a sentence
+    about a folder that is broken."""
 
     id: str
     name: str

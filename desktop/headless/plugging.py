@@ -60,7 +60,12 @@ class Launches:
         if not self._sandbox.state_now().is_sandboxed:
             return Launch(argv, environment, place)
         return self._sandbox.around_server(
-            argv, folder=place, writable=(own,), environment=environment, network=False
+            argv,
+            folder=place,
+            readable=(place,),
+            writable=(own,),
+            environment=environment,
+            network=False,
         )
 
 

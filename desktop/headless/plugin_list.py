@@ -6,6 +6,7 @@ program are granted what they name.
 """
 
 import asyncio
+import logging
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
@@ -22,6 +23,8 @@ from desktop.plugins.host import Plugin, Surroundings
 from desktop.plugins.manifest import Manifest
 from desktop.tools import threads
 from desktop.tools.sandbox import Sandbox
+
+_LOG = logging.getLogger(__name__)
 
 T = TypeVar("T")
 
@@ -310,9 +313,9 @@ class Plugins:
     async def _put(self, note: PluginNote, found: _Found) -> None:
         """In the place of what was there of this id, which is ended first."""
         before = self._entries.get(note.id)
+        self._entries[note.id] = entry = _Entry(note, found)
         if before is not None:
             await self._end(before)
-        self._entries[note.id] = entry = _Entry(note, found)
         self._begin(entry)
         self._tell()
 
@@ -337,7 +340,10 @@ class Plugins:
 
     def _tell(self) -> None:
         for hear in list(self._hearers.values()):
-            hear()
+            try:
+                hear()
+            except Exception:  # what is taken back is taken back, whoever fails to show it
+                _LOG.exception("a listener of the plugins failed")
 
 
 def _is_covered(note: PluginNote, manifest: Manifest) -> bool:
@@ -392,9 +398,8 @@ def _phase(entry: _Entry) -> tuple[PluginPhase, str]:
     if not entry.note.is_on:
         return "off", ""
     if entry.plugin is None:
-        return "asking", ""
-    state = entry.plugin.state
-    return _PHASES[state.phase], state.why
+        return ("resting" if entry.is_agreed else "asking"), ""
+    return _PHASES[entry.plugin.state.phase], entry.plugin.reason
 
 
 async def _on_disk(work: Callable[[], T]) -> T:

@@ -77,6 +77,7 @@ class Plugin:
         self._ending: set[asyncio.Future[None]] = set()
         self._is_closed = False
         self.state = PanelState()
+        self.reason = ""  # why it was ended last, after "because"; "" while it runs
 
     # What the window sees
 
@@ -140,6 +141,7 @@ class Plugin:
         if self._run is not None:
             self._end(self._run)
         self._failures = 0
+        self.reason = ""
         self._panel.next_view()
         self._now(PanelState())
         if self._session_id is not None:
@@ -159,6 +161,7 @@ class Plugin:
         self._stop_timer()
         if self._is_closed:
             return
+        self.reason = ""
         self._now(PanelState("starting"))
         run = self._run = _Run(
             self._manifest, self._around, self._granted, self._panel, launch=self._launch
@@ -191,6 +194,7 @@ class Plugin:
         is_steady = self._around.clock() - run.began > STEADY_SECONDS
         self._failures = 1 if is_steady else self._failures + 1
         self._panel.next_view()
+        self.reason = why
         sentence = f"The plugin “{self.name}” was ended: {why}."
         if self._failures > len(PAUSES):
             self._now(PanelState("failed", sentence))

@@ -25,7 +25,9 @@ class PluginCard(QFrame):
     take_back_wanted = Signal(object)
     uninstall_wanted = Signal(object)
 
-    def __init__(self, theme: Theme, view: PluginView, parent: QWidget) -> None:
+    def __init__(
+        self, theme: Theme, view: PluginView, *, is_sandboxed: bool | None, parent: QWidget
+    ) -> None:
         super().__init__(parent)
         self.setObjectName("pluginCard")
         self.setProperty("surface", "card")
@@ -55,14 +57,14 @@ class PluginCard(QFrame):
             row.addWidget(button)
         column.addSpacing(theme.space_4)
         column.addLayout(row)
-        self.show_plugin(view)
+        self.show_plugin(view, is_sandboxed=is_sandboxed)
 
     def buttons(self) -> tuple[QPushButton, ...]:
         """In the order of the Tab key."""
         return (self._on, self._off, self._again, self._back, self._away)
 
-    def show_plugin(self, view: PluginView) -> None:
-        had_focus = any(button.hasFocus() for button in self.buttons())
+    def show_plugin(self, view: PluginView, *, is_sandboxed: bool | None) -> None:
+        focused = next((button for button in self.buttons() if button.hasFocus()), None)
         self.view = view
         title, state = plugin_words.titled(view), plugin_words.state(view)
         self.setAccessibleName(f"{title}: {state}")
@@ -71,7 +73,7 @@ class PluginCard(QFrame):
         self._tone(_TONES.get(view.phase, "muted"))
         self._say(self._may, plugin_words.may(view))
         self._say(self._runs, plugin_words.line(view.runs))
-        self._say(self._came, plugin_words.came(view))
+        self._say(self._came, plugin_words.came(view, is_sandboxed=is_sandboxed))
         is_on = view.phase in _ON
         shown = {
             self._on: view.phase in ("off", "asking"),
@@ -83,9 +85,9 @@ class PluginCard(QFrame):
         for button, is_shown in shown.items():
             button.setVisible(is_shown)
             button.setAccessibleName(f"{button.text()} {title}")
-        if had_focus and not any(button.hasFocus() for button in self.buttons()):
-            # What was pressed is gone; the keyboard stays with this plugin.
-            next((one for one, is_shown in shown.items() if is_shown), self._on).setFocus()
+        if focused is not None and not shown[focused]:
+            # What was pressed is gone: the keyboard comes to what undoes it.
+            next((one for one, is_shown in shown.items() if is_shown), self).setFocus()
 
     def _tone(self, tone: str) -> None:
         for one in ("success", "danger", "muted"):

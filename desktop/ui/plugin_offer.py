@@ -71,11 +71,12 @@ class PluginOfferBox(QDialog):
         agree = QPushButton(self.tr("Install") if is_new else self.tr("Enable"), self)
         agree.setObjectName("offerAgree")
         agree.setProperty("primary", True)
-        buttons.addButton(agree, QDialogButtonBox.ButtonRole.AcceptRole)
+        # Of an accepting role Qt would make it the one that Enter presses.
+        buttons.addButton(agree, QDialogButtonBox.ButtonRole.ActionRole)
+        agree.clicked.connect(self.accept)
         for button in buttons.buttons():
             if isinstance(button, QPushButton):
                 button.setAutoDefault(False)
-        buttons.accepted.connect(self.accept)
         buttons.rejected.connect(self.reject)
         outer.addWidget(buttons)
         command.setFocus()

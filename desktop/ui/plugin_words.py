@@ -42,7 +42,7 @@ def state(view: PluginView) -> str:
         case "off":
             return say("Turned off")
         case "stopped":
-            return say("Stopped: {why}").format(why=visible(view.why))
+            return say("Stopped because {why}").format(why=visible(view.why))
         case "asking":
             return say("Turned off: it wants more than you have allowed")
         case "broken":
@@ -63,9 +63,16 @@ def may(view: PluginView) -> str:
     return words.format(what="; ".join(map(_lower, view.wants)))
 
 
-def came(view: PluginView) -> str:
-    """Where it is from."""
-    return say("Came with Nacre") if view.is_shipped else say("Installed from a folder")
+def came(view: PluginView, *, is_sandboxed: bool | None) -> str:
+    """Where it is from, and where it runs."""
+    origin = say("Came with Nacre") if view.is_shipped else say("Installed from a folder")
+    match is_sandboxed:
+        case True:
+            return say("{origin} · runs in the sandbox").format(origin=origin)
+        case False:
+            return say("{origin} · runs with your rights, without a sandbox").format(origin=origin)
+        case None:
+            return origin
 
 
 def line(runs: Sequence[str]) -> str:

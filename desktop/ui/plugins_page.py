@@ -62,7 +62,7 @@ class PluginsPage(QWidget):
         self._column = column = QVBoxLayout(self)
         column.setSpacing(self._theme.space_8)
         about = self.tr(
-            "A plugin is a program of somebody's that shows a page of its own in the right pane."
+            "A plugin is a program by somebody else that shows a page of its own in the right pane."
         )
         self._label("pluginsAbout", about, column).setProperty("muted", True)
         self._where = self._label("pluginsWhere", "", column)
@@ -106,11 +106,12 @@ class PluginsPage(QWidget):
             if known is None:
                 self._cards[one.id] = self._card(one)
             elif known.view != one:
-                known.show_plugin(one)
+                known.show_plugin(one, is_sandboxed=is_sandboxed)
         self._put_in_order(ids)
 
     def _card(self, view: PluginView) -> PluginCard:
-        card = PluginCard(self._theme, view, self)
+        sandboxed = self._plugins.is_sandboxed
+        card = PluginCard(self._theme, view, is_sandboxed=sandboxed, parent=self)
         card.turn_on_wanted.connect(lambda one: self._do(self._turn_on(one), "enable a plugin"))
         card.turn_off_wanted.connect(
             lambda one: self._do(self._plugins.turn_off(one.id), "disable a plugin")

@@ -68,7 +68,8 @@ class RightPane(QFrame):
 
     def take_page(self, page: QWidget, name: str) -> None:
         """Away with a page and its button; the first page is seen where it was seen."""
-        was_seen = page is self.page
+        if page is self.page:
+            self._check(0)  # before Qt chooses another, which would be seen for a moment
         self._pages.removeWidget(page)
         button = self._button(name)
         if button is not None:
@@ -77,9 +78,6 @@ class RightPane(QFrame):
             button.hide()
             button.deleteLater()
         page.hide()
-        page.setParent(self)
-        if was_seen:
-            self._check(0)
 
     @property
     def name(self) -> str:

@@ -56,25 +56,20 @@ class RightSide(QObject):
     def show_plugins(
         self, panels: Sequence[PluginPanel], make_page: Callable[[PluginPanel], PluginPage]
     ) -> None:
-        """A page for each of them, behind the others; those of panels that are gone go. One that
-        comes in the place of another of its id is seen where that was."""
-        if list(panels) == list(self._plugins):
-            return
+        """A page for each of them, behind those that are there; those of panels that are gone go.
+        One that comes in the place of another of its id is seen if that was."""
         seen = self.pane.name
-        kept = {panel: self._plugins.pop(panel, None) for panel in panels}
-        for panel, page in [*self._plugins.items(), *kept.items()]:
-            if page is not None:
-                self.pane.take_page(page, _name_of(panel))
-                page.left.disconnect(self._give_back)
-        for page in self._plugins.values():
+        for panel in [one for one in self._plugins if one not in panels]:
+            page = self._plugins.pop(panel)
+            self.pane.take_page(page, _name_of(panel))
             page.deleteLater()
-        self._plugins = {}
-        for panel in panels:
-            page = self._plugins[panel] = kept[panel] or make_page(panel)
+        for panel in [one for one in panels if one not in self._plugins]:
+            page = self._plugins[panel] = make_page(panel)
             self.pane.add_page(_name_of(panel), visible(panel.name), page)
             page.left.connect(self._give_back)
             page.show_conversation(self._tab_id)
-        self.pane.show_named(seen)
+        if self.pane.name != seen:
+            self.pane.show_named(seen)
 
     def toggle(self) -> None:
         if self.pane.isHidden():

@@ -37,6 +37,8 @@ print(json.dumps({
     "database": reads(os.path.join(data, "nacre.db")),
     "own": writes(own),
     "home": writes(os.path.dirname(data)),
+    "program": writes(os.getcwd()),
+    "others": os.listdir(os.path.dirname(os.getcwd())),
     "networks": [name for _, name in socket.if_nameindex()],
     "environment": sorted(os.environ),
 }))
@@ -47,10 +49,10 @@ MANIFEST = Manifest("probe", "Probe", "1", "0", ("{python}", "main.py"), frozens
 def probe(home: Path, *, has_sandbox: bool) -> dict[str, Any]:
     """What a plugin finds around it."""
     folder = DataFolder(home / "data")
-    place = home / "plugins" / "probe"
+    place = folder.installed_plugins / "probe" / "1"
     place.mkdir(parents=True)
+    (place.parent / "2").mkdir()
     (place / "main.py").write_text(CODE)
-    folder.root.mkdir()
     folder.database.write_text("secret")
     around = {**os.environ, "HOME": str(home), "A_TOKEN": "secret"}
     sandbox = Sandbox(
@@ -76,6 +78,7 @@ def test_in_the_sandbox_it_has_its_own_folder_and_nothing_else() -> None:
     with a_desk("me") as desk:
         found = probe(desk.home, has_sandbox=True)
     assert (found["database"], found["own"], found["home"]) == (None, True, False)
+    assert (found["program"], found["others"]) == (False, ["1"])
     assert set(found["networks"]) <= {"lo"}
 
 
