@@ -309,6 +309,7 @@ class Runtime:
         """The plugins on this log; none of them runs before it is shown. `close` them first."""
         from desktop.headless import plugging
         from desktop.headless.plugin_list import Plugins
+        from desktop.headless.sources import Sources
 
         return Plugins(
             self.folder,
@@ -319,7 +320,7 @@ class Runtime:
             host_version=program_version(),
             around=lambda: plugging.surroundings(
                 self.folder,
-                sources=self._log.sources_in_use,
+                sources=Sources(self._log, self._stores.reader),
                 catalogue=self.catalogue,
                 hub=self.hub,
                 navigate=navigate,

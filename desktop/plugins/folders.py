@@ -21,9 +21,9 @@ MOST_TOTAL = 64 * 1024 * 1024
 DEEPEST = 16
 NEW = ".new"
 _PIECE = 1024 * 1024
-_OPEN = os.O_RDONLY
-for _flag in ("O_NOFOLLOW", "O_NONBLOCK", "O_BINARY"):  # not every system has each
-    _OPEN |= getattr(os, _flag, 0)
+# Not every system has each of them.
+_FLAGS = [getattr(os, name, 0) for name in ("O_NOFOLLOW", "O_NONBLOCK", "O_BINARY")]
+_OPEN = os.O_RDONLY | sum(_FLAGS)
 
 
 @dataclass(slots=True)

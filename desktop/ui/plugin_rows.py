@@ -188,7 +188,7 @@ class PluginList(QListView):
         if first >= 0 and not is_at_top:
             self.scrollTo(self._rows.index(first), QAbstractItemView.ScrollHint.PositionAtTop)
 
-    def currentChanged(self, current: QModelIndex, previous: QModelIndex) -> None:
+    def currentChanged(self, current: Index, previous: Index) -> None:
         super().currentChanged(current, previous)
         if current.isValid():
             self._current_id = self._rows.row(current.row()).id
