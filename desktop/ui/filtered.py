@@ -15,9 +15,9 @@ def lay_out(
     empty: QWidget,
     theme: Theme,
     *,
-    above: QWidget | None = None,
+    below: QWidget | None = None,
 ) -> QStackedLayout:
-    """The field, with `above` over it; below the list or what stands in its place. Gives the stack
+    """The field, with `below` under it; then the list or what stands in its place. Gives the stack
     of both."""
     make_clearable(field)
     column = QVBoxLayout(page)
@@ -26,10 +26,9 @@ def lay_out(
     top = QVBoxLayout()
     top.setContentsMargins(theme.space_8, 0, theme.space_8, 0)
     top.setSpacing(theme.space_8)
-    if above is not None:
-        top.addWidget(above)
-        page.setTabOrder(above, field)
     top.addWidget(field)
+    if below is not None:
+        top.addWidget(below)
     column.addLayout(top)
     stack = QStackedLayout()
     stack.addWidget(shown)

@@ -131,7 +131,9 @@ class PluginPage(QWidget):
         self.field.setPlaceholderText(self.tr("Filter"))
         self.list.setAccessibleName(self.panel.name)
         self.choice.setObjectName("pluginChoice")
-        self.choice.setAccessibleName(self.tr("What {name} shows").format(name=self.panel.name))
+        shows = self.tr("What {name} shows").format(name=self.panel.name)
+        self.choice.setAccessibleName(shows)
+        self.choice.setAccessibleDescription(shows)  # its name is told as what is chosen
         # A long entry does not widen the pane.
         self.choice.setSizeAdjustPolicy(
             QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon
@@ -146,7 +148,7 @@ class PluginPage(QWidget):
         empty.addWidget(self._retry, 0, Qt.AlignmentFlag.AlignLeading)
         empty.addStretch(1)
         self._stack = filtered.lay_out(
-            self, self.field, self.list, self._empty, theme, above=self.choice
+            self, self.field, self.list, self._empty, theme, below=self.choice
         )
         self._refresh()
 

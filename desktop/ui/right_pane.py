@@ -4,7 +4,6 @@ from collections.abc import Callable
 
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import (
-    QButtonGroup,
     QFrame,
     QHBoxLayout,
     QStackedWidget,
@@ -30,7 +29,6 @@ class RightPane(QFrame):
         self.setAccessibleName(self.tr("Right pane"))
         self.setMinimumWidth(now.measures.right_pane * 2 // 3)
         self._pages = QStackedWidget(self)
-        self._buttons = QButtonGroup(self)
         self._widest = now.measures.right_pane * 2 // 5
         self._row = FlowLayout(now.space_4)
         row = QHBoxLayout()
@@ -56,8 +54,8 @@ class RightPane(QFrame):
             button.setText(shown)
             button.setAccessibleName(title)
             button.setToolTip(title)
+        # No group of buttons: Tab would come to one of them only.
         button.setCheckable(True)
-        self._buttons.addButton(button)
         self._row.addWidget(button)
         self._pages.addWidget(page)
         self.setTabOrder(button, self._close)
@@ -73,7 +71,6 @@ class RightPane(QFrame):
         self._pages.removeWidget(page)
         button = self._button(name)
         if button is not None:
-            self._buttons.removeButton(button)
             self._row.removeWidget(button)
             button.hide()
             button.deleteLater()
@@ -82,8 +79,8 @@ class RightPane(QFrame):
     @property
     def name(self) -> str:
         """Of the page that is seen; "" where there is none."""
-        button = self._buttons.checkedButton()
-        return button.objectName().removeprefix("rightPane.") if button is not None else ""
+        seen = [button for button in self._in_order() if button.isChecked()]
+        return seen[0].objectName().removeprefix("rightPane.") if seen else ""
 
     def show_named(self, name: str) -> None:
         """The page of this name, if there is one."""
@@ -101,7 +98,8 @@ class RightPane(QFrame):
 
     def _check(self, at: int) -> None:
         self._pages.setCurrentIndex(at)
-        self._in_order()[at].setChecked(True)
+        for number, button in enumerate(self._in_order()):
+            button.setChecked(number == at)
 
     def _in_order(self) -> list[QToolButton]:
         """The buttons of the pages, as these stand in the stack."""

@@ -12,6 +12,7 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import (
     QApplication,
     QDialog,
+    QFileDialog,
     QLabel,
     QLineEdit,
     QListWidget,
@@ -35,6 +36,15 @@ pytestmark = pytest.mark.timeout(300)
 
 CODE = "Layer on layer.\n\n```python\nprint(1)\n```\n\n[a link](https://example.org)"
 LONG = "n" * 200
+HISTORY = "rightPane.plugin.prompt-history"
+PLUGIN = f"""
+id = "long"
+name = "{LONG[:60]}"
+version = "1"
+minimum_host = "0"
+command = ["{{python}}", "{LONG}.py"]
+capabilities = ["api_read:messages"]
+"""
 
 
 @pytest.fixture
@@ -45,8 +55,9 @@ def home(tmp_path: Path) -> Home:
 class Looker:
     """Looks at each state that the person brings the window into."""
 
-    def __init__(self, person: Person) -> None:
+    def __init__(self, person: Person, plugin: Path) -> None:
         self.person = person
+        self.plugin = plugin
         self.wrong: list[str] = []
 
     def look(self, state: str, part: QWidget, first: QWidget | None = None) -> None:
@@ -67,6 +78,12 @@ def first_stop(dialog: QWidget) -> QWidget:
     return dialog.focusWidget() or dialog.nextInFocusChain()
 
 
+def a_plugin(place: Path) -> Path:
+    place.mkdir()
+    (place / "plugin.toml").write_text(PLUGIN)
+    return place
+
+
 def rows_of(window: QWidget, name: str) -> list[Node]:
     lists = (one for one in nodes(tree(window)) if one.role == QAccessible.Role.List)
     (found,) = (one for one in lists if one.name == name)
@@ -83,7 +100,7 @@ def test_u38_every_control_has_a_name_and_is_reached_with_the_keyboard_in_every_
         person = enter()
         person.wait(lambda: person.shows("welcomePage"))
         person.now(person.window.activateWindow)
-        eye = Looker(person)
+        eye = Looker(person, a_plugin(home.root / "plugin"))
         window = person.window
         eye.look("welcome", window, person.part(QLineEdit, "keyField"))
         person.type_into("keyField", "right-key-0123456789")
@@ -163,6 +180,22 @@ def focused() -> QWidget:
     return part
 
 
+def look_at_an_offer(eye: Looker) -> None:
+    """A plugin with a long name that is to be installed, and is not."""
+    person = eye.person
+    person.choose_section("Plugins")
+    person.click("installPlugin")
+    person.wait(lambda: person.window.findChildren(QFileDialog))
+    (dialog,) = person.window.findChildren(QFileDialog)
+    name = dialog.findChild(QLineEdit, "fileNameEdit")
+    assert name is not None
+    name.setText(str(eye.plugin))
+    person.press(Qt.Key.Key_Return, name)
+    person.wait(lambda: person.shows("pluginOffer"))
+    eye.look_at_dialog("a plugin that is to be installed", "pluginOffer")
+    person.close_dialog("pluginOffer")
+
+
 def look_at_the_palette(eye: Looker) -> None:
     person = eye.person
     person.do("palette")
@@ -198,6 +231,11 @@ def look_beside_the_conversation(eye: Looker) -> None:
     person.do("right_pane")
     person.wait(lambda: person.shows("outlineList"))
     eye.look("outline", person.window, person.composer)
+    person.wait(lambda: person.parts(QToolButton, HISTORY))
+    person.click(HISTORY)
+    person.wait(lambda: person.shows("pluginChoice") and person.shows("pluginList"))
+    eye.look("a plugin", person.window, person.composer)
+    person.click("rightPane.outline")
     person.do("right_pane")
 
 
@@ -224,6 +262,7 @@ def look_at_dialogs(eye: Looker) -> None:
     person.wait(lambda: person.shows("serverForm"))
     eye.look_at_dialog("server form", "serverForm")
     person.close_dialog("serverForm")
+    look_at_an_offer(eye)
     person.close_dialog("settingsDialog")
     person.do("usage")
     person.wait(lambda: person.shows("usageBox"))
