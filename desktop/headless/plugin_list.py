@@ -28,6 +28,7 @@ _LOG = logging.getLogger(__name__)
 
 T = TypeVar("T")
 
+_GONE = "Its program is not there any more. Install it from its folder again, or uninstall it."
 _PHASES: Mapping[str, PluginPhase] = {
     "off": "resting",
     "starting": "running",
@@ -247,6 +248,8 @@ class Plugins:
 
     def _read(self, note: PluginNote, place: Path) -> _Found:
         """On a thread."""
+        if not place.is_dir():  # the log came back with a backup, or the folder was taken away
+            return _Found(place, None, why=_GONE)
         try:
             manifest = folders.read_named(place, note.id, host_version=self._host_version)
         except PluginError as error:

@@ -44,7 +44,7 @@ class PluginPage(QWidget):
         self.panel = panel
         self._tab_id: str | None = None
         self._told: str | None = None
-        self._leads = False
+        self._leads_to = ""  # the conversation of the row that was chosen last
         self.model = PluginRows(now_ms, self)
         self.field = QLineEdit(self)
         self.choice = QComboBox(self)
@@ -60,9 +60,9 @@ class PluginPage(QWidget):
         person came there from here."""
         if tab_id != self._tab_id:
             self._tab_id = tab_id
-            if not self._leads:
+            if tab_id != self._leads_to:
                 self.field.clear()
-            self._leads = False
+            self._leads_to = ""
             self._tell_plugin()
             self._refresh()
 
@@ -110,7 +110,7 @@ class PluginPage(QWidget):
         )
 
     def _open(self, row: PanelRow) -> None:
-        self._leads = row.place is None or row.place.session_id != self._tab_id
+        self._leads_to = row.place.session_id if row.place is not None else ""
         self.panel.open(row)
 
     def _show_choices(self) -> None:
@@ -131,6 +131,7 @@ class PluginPage(QWidget):
         self.field.setPlaceholderText(self.tr("Filter"))
         self.list.setAccessibleName(self.panel.name)
         self.choice.setObjectName("pluginChoice")
+        self.choice.setMinimumHeight(theme.measures.hit)
         shows = self.tr("What {name} shows").format(name=self.panel.name)
         self.choice.setAccessibleName(shows)
         self.choice.setAccessibleDescription(shows)  # its name is told as what is chosen

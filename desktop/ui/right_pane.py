@@ -15,6 +15,7 @@ from PySide6.QtWidgets import (
 from desktop.ui.flow import FlowLayout
 from desktop.ui.key_hint import KeyHint
 from desktop.ui.theme import Theme
+from desktop.ui.visible import apart
 
 
 class RightPane(QFrame):
@@ -51,7 +52,7 @@ class RightPane(QFrame):
         button = self._tool(title, f"rightPane.{name}")
         shown = button.fontMetrics().elidedText(title, Qt.TextElideMode.ElideRight, self._widest)
         if shown != title:
-            button.setText(shown)
+            button.setText(apart(shown))
             button.setAccessibleName(title)
             button.setToolTip(title)
         # No group of buttons: Tab would come to one of them only.

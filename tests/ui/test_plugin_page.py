@@ -110,7 +110,7 @@ def test_rows_say_what_a_plugin_said_and_hide_nothing(there: There) -> None:
     there.panel.say(there.row(2), hostile)
     there.wait(lambda: len(there.lines()) == 2)
     assert there.lines()[0] == "Prompt 2"
-    assert there.lines()[1] == "<b>x</b>‹U+202E›txt. Failed. side‹ZWSP› · 3 s"
+    assert there.lines()[1] == "<b>x</b>‹U+202E›txt. Failed. 3 s · side‹ZWSP›"
 
 
 def test_the_filter_lets_through_what_holds_it_as_one_types(there: There) -> None:

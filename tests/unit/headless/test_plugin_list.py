@@ -262,6 +262,11 @@ def test_a_folder_that_changed_under_us_is_not_started_with_more_than_was_allowe
         await desk.again()
         assert desk.one().phase == "broken"
         assert "plugin.toml" in desk.one().why
+        shutil.rmtree(desk.one().folder)
+        await desk.again()
+        assert desk.one().why.startswith("Its program is not there any more.")
+        await desk.install()
+        assert desk.one().phase == "resting"
 
     tell(story)
 
