@@ -177,6 +177,10 @@ class Plugin:
         run.show(self._session_id, self._panel.view, self._panel.chosen)
 
     async def _stand(self, run: "_Run") -> None:
+        while self._ending:  # two starts of one plugin never share its folder
+            await asyncio.wait(self._ending)
+        if self._run is not run:
+            return
         try:
             await run.begin()
         except (CantStart, NoAnswer) as error:

@@ -59,8 +59,8 @@ def may(view: PluginView) -> str:
         return ""
     if not view.wants:
         return say("It may read nothing of yours; it only shows its page.")
-    words = say("It may: {what}.") if view.is_allowed else say("It wants to: {what}.")
-    return words.format(what="; ".join(map(_lower, view.wants)))
+    first = say("It may:") if view.is_allowed else say("It wants to:")
+    return "\n".join([first, *(f"• {capability(word)}" for word in view.wants)])
 
 
 def came(view: PluginView, *, is_sandboxed: bool | None) -> str:
@@ -104,11 +104,6 @@ def where(is_sandboxed: bool | None) -> str:
             )
         case None:
             return ""
-
-
-def _lower(word: str) -> str:
-    text = capability(word)
-    return text[:1].lower() + text[1:]
 
 
 def _quoted(text: str) -> str:

@@ -147,7 +147,9 @@ def test_each_plugin_says_what_it_is_how_it_is_what_it_may_and_where_it_runs(des
     assert desk.heard("pluginName")[0] == "Prompt history\u2069 1.1"
     assert desk.heard("pluginName")[2] == "<b>X</b>\u2069 2"
     assert all("Read what was said" not in one for one in desk.heard("pluginRuns"))
-    assert desk.heard("pluginMay")[0].startswith("It may: read what was said in every conversation")
+    assert desk.heard("pluginMay")[0].startswith(
+        "It may:\n• Read what was said in every conversation"
+    )
     assert desk.heard("pluginRuns")[1] == "/usr/bin/node 'a file.js'"
     assert desk.heard("pluginCame") == [
         "Came with Nacre · runs in the sandbox",
@@ -237,7 +239,7 @@ def test_what_it_may_is_taken_back_at_once(desk: Desk) -> None:
     desk.wait(lambda: desk.plugins.did == [("take back", "mine")])
     desk.show(replace(MINE, phase="off", granted=frozenset()))
     desk.wait(lambda: desk.heard("pluginPhase") == ["Turned off, and it may nothing"])
-    assert desk.heard("pluginMay")[0].startswith("It wants to: ")
+    assert desk.heard("pluginMay")[0].startswith("It wants to:\n• Read ")
     assert desk.buttons() == ["Install from folder…", "Enable", "Uninstall…"]
 
 
