@@ -56,7 +56,7 @@ class Subscriptions:
     def _see(self, follower: Follower, revision: int) -> None:
         """A look at what other processes did found the log at this revision."""
         known = follower.revision
-        if known is None or revision > known:
+        if known is not None and revision > known:
             follower.observe(self._door.epoch, revision, since=known)
 
 

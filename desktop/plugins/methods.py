@@ -161,6 +161,7 @@ class Methods:
         except BaseException:
             delivery.close()
             raise
+        delivery.begin_at(revision)
         return {"epoch": epoch, "revision": str(revision)}
 
     def _begin(self, name: str) -> Delivery:

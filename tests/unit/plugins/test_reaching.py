@@ -247,6 +247,7 @@ def test_what_another_process_wrote_is_told_at_the_look_that_found_it(tell: Tell
         what = {"protocolVersion": 2, "subscription": "s", "sessionId": stage.tab}
         await line.get(C + "subscribe", **what)
         assert stage.hub.followed == (stage.tab,)
+        stage.time.advance(5)  # a check that finds nothing new says nothing
         await stage.write(chunk("a"))
         assert (await line.asked(C + "changed"))["params"]["batch"]["revision"] == "1"
         stage.hub.revision_found(stage.tab, 1)
