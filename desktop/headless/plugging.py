@@ -22,7 +22,7 @@ from desktop.feed.source_scope import Later, Start
 from desktop.feed.subscriptions import Subscriptions
 from desktop.paths import DataFolder
 from desktop.plugins.bindings import Bindings
-from desktop.plugins.command import command_of
+from desktop.plugins.command import command_of, program_places
 from desktop.plugins.host import Surroundings
 from desktop.plugins.manifest import Manifest
 from desktop.plugins.methods import Doors
@@ -62,7 +62,7 @@ class Launches:
         return self._sandbox.around_server(
             argv,
             folder=place,
-            readable=(place,),
+            readable=(place, *program_places()),
             writable=(own,),
             environment=environment,
             network=False,

@@ -14,9 +14,20 @@ from desktop.core.plugins import SCRIPT
 from desktop.plugins.manifest import PYTHON, Manifest
 
 
-def python_words(*, executable: str, is_frozen: bool) -> tuple[str, ...]:
+def is_frozen() -> bool:
+    """Whether this program brings its Python inside of itself."""
+    return bool(getattr(sys, "frozen", False))
+
+
+def program_places() -> tuple[Path, ...]:
+    """The folder of a frozen program, which may lie where a sandbox has nothing: an AppImage is
+    mounted below `/tmp`."""
+    return (Path(sys.executable).parent,) if is_frozen() else ()
+
+
+def python_words() -> tuple[str, ...]:
     """What stands before the name of a script."""
-    return (executable, SCRIPT if is_frozen else "-I")
+    return (sys.executable, SCRIPT if is_frozen() else "-I")
 
 
 def command_of(manifest: Manifest, folder: Path, environment: Mapping[str, str]) -> tuple[str, ...]:
@@ -26,8 +37,7 @@ def command_of(manifest: Manifest, folder: Path, environment: Mapping[str, str])
     """
     first, *rest = manifest.command
     if first == PYTHON:
-        is_frozen = bool(getattr(sys, "frozen", False))
-        return (*python_words(executable=sys.executable, is_frozen=is_frozen), *rest)
+        return (*python_words(), *rest)
     if "/" in first or os.sep in first:
         program = shutil.which(str(folder / first))
     else:

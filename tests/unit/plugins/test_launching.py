@@ -111,6 +111,27 @@ def test_a_frozen_program_starts_itself_with_the_script_of_a_plugin(
     assert command_of(MANIFEST, tmp_path, {}) == (python, "--plugin-script", "main.py")
 
 
+@pytest.mark.skipif(sys.platform != "linux", reason="the sandbox is of Linux")
+def test_in_the_sandbox_a_frozen_program_finds_itself_wherever_it_lies(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As an AppImage, which is mounted below a folder that is empty there."""
+    needs_sandbox()
+    program = tmp_path / "app" / "nacre"
+    program.parent.mkdir()
+    program.write_text('#!/bin/sh\necho "$@"')
+    program.chmod(0o755)
+    monkeypatch.setattr(sys, "frozen", True, raising=False)
+    monkeypatch.setattr(sys, "executable", str(program))
+    place = tmp_path / "plugin"
+    place.mkdir()
+    sandbox = Sandbox(environment=os.environ, private=lambda: (tmp_path / "data",))
+    launch = Launches(DataFolder(tmp_path / "data"), sandbox, os.environ).of(MANIFEST, place)
+    environment = dict(launch.environment)
+    done = subprocess.run(launch.argv, env=environment, capture_output=True, check=True)
+    assert done.stdout == b"--plugin-script main.py\n"
+
+
 SCRIPT = """
 import json, os, sys
 def imports(name):

@@ -9,7 +9,7 @@ import pytest
 
 from desktop.core.errors import InBin
 from desktop.core.panels import PanelChoice
-from desktop.plugins.limits import LEAVE_SECONDS
+from desktop.plugins.limits import LEAVE_SECONDS, MOST_SUBSCRIPTIONS
 from desktop.plugins.manifest import READ_MESSAGES
 from tests.unit.plugins.hosts import Line, Stage, Story, play, until
 from tests.unit.store.builders import chunk, hide
@@ -259,5 +259,39 @@ def test_what_another_process_wrote_is_told_at_the_look_that_found_it(tell: Tell
         await line.get(C + "unsubscribe", subscription="s")
         assert stage.hub.followed == ()
         assert line.unread == []
+
+    tell(story)
+
+
+def test_r12_a_read_that_was_on_its_way_when_the_right_was_taken_back_is_not_answered(
+    tell: Tell,
+) -> None:
+    async def story(stage: Stage) -> None:
+        line = await stage.show()
+        stage.gate.clear()
+        call = {"jsonrpc": "2.0", "id": 9, "method": "session.list", "params": {}}
+        await line.say(call)
+        await line.get("panel.update", view=1)  # it was heard before this one
+        stage.plugin.revoke(READ_MESSAGES)
+        stage.gate.set()
+        answer = await line.hear(lambda one: one.get("id") == 9)
+        assert answer["error"]["data"]["code"] == "unauthenticated"
+
+    tell(story)
+
+
+def test_all_subscriptions_may_end_in_one_moment(tell: Tell) -> None:
+    """They are told of their ends, and that is not too much for a plugin that reads."""
+
+    async def story(stage: Stage) -> None:
+        line = await stage.show()
+        names = {f"s{number}" for number in range(MOST_SUBSCRIPTIONS)}
+        for name in names:
+            what = {"protocolVersion": 2, "subscription": name, "sessionId": stage.tab}
+            await line.get(C + "subscribe", **what)
+        stage.plugin.revoke(READ_MESSAGES)
+        ends = [(await line.asked(C + "changed"))["params"] for _ in names]
+        assert {one["subscription"] for one in ends if one["terminal"]} == names
+        assert stage.plugin.state.phase == "ready"
 
     tell(story)
