@@ -105,8 +105,13 @@ class PluginList(Protocol):
         """Reads what there is, if that was not done yet."""
         ...
 
-    async def examine(self, folder: Path) -> PluginOffer:
-        """Copies a folder aside and checks it. Nothing of it is installed or run."""
+    async def examine(self, folder: Path) -> PluginOffer | None:
+        """Copies a folder aside and checks it. Nothing of it is installed or run. None where it was
+        stopped."""
+        ...
+
+    def stop_examining(self) -> None:
+        """What is being examined is let go of."""
         ...
 
     async def discard(self, offer: PluginOffer) -> None:

@@ -102,6 +102,7 @@ class Plugins:
         self._entries: dict[str, _Entry] = {}
         self._offered: tuple[PluginOffer, Manifest] | None = None
         self._one_at_a_time = asyncio.Lock()
+        self._stop = threads.Stop()
         self._hearers: dict[object, Callable[[], None]] = {}
         self._is_closed = False
         self.is_sandboxed: bool | None = None
@@ -132,10 +133,17 @@ class Plugins:
         async with self._one_at_a_time:
             await self._look()
 
-    async def examine(self, folder: Path) -> PluginOffer:
+    async def examine(self, folder: Path) -> PluginOffer | None:
         async with self._one_at_a_time:
             await self._look()
-            return await self._examine(folder)
+            self._stop = threads.Stop()
+            try:
+                return await self._examine(folder, self._stop)
+            except threads.Stopping:
+                return None
+
+    def stop_examining(self) -> None:
+        self._stop.set()
 
     async def discard(self, offer: PluginOffer) -> None:
         async with self._one_at_a_time:
@@ -260,9 +268,11 @@ class Plugins:
             runs = manifest.command  # said where it is started, and the program may come
         return _Found(place, manifest, runs)
 
-    async def _examine(self, folder: Path) -> PluginOffer:
+    async def _examine(self, folder: Path, stop: threads.Stop) -> PluginOffer:
         self._offered = None
-        copied = await _on_disk(partial(folders.put_aside, folder, self._programs))
+        copied = await _on_disk(
+            partial(folders.put_aside, folder, self._programs, check=stop.check)
+        )
         aside = self._programs / folders.NEW
         try:
             manifest = await _on_disk(

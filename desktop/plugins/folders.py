@@ -7,7 +7,7 @@ generation, so whatever a kill leaves here is nothing, and is swept. For threads
 import os
 import shutil
 import stat
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -24,6 +24,9 @@ _PIECE = 1024 * 1024
 # Not every system has each of them.
 _FLAGS = [getattr(os, name, 0) for name in ("O_NOFOLLOW", "O_NONBLOCK", "O_BINARY")]
 _OPEN = os.O_RDONLY | sum(_FLAGS)
+
+
+Check = Callable[[], None]
 
 
 @dataclass(slots=True)
@@ -56,20 +59,20 @@ def read_named(folder: Path, id_: str, *, host_version: str) -> Manifest:
     return manifest
 
 
-def put_aside(source: Path, programs: Path) -> Copied:
-    """Copies a folder to `PROGRAMS/.new`, in the place of what was there. Raises PluginError, and
-    then there is nothing."""
+def put_aside(source: Path, programs: Path, *, check: Check = lambda: None) -> Copied:
+    """Copies a folder to `PROGRAMS/.new`, in the place of what was there. Raises PluginError, or
+    what `check` raises, which is called all the while; then there is nothing."""
     target = programs / NEW
     try:
         if programs.resolve().is_relative_to(source.resolve()):
             raise PluginError("This folder holds what Nacre itself keeps, so it is no plugin.")
         programs.mkdir(mode=0o700, parents=True, exist_ok=True)
         remove(target)
-        return _Copying(source.resolve(strict=True), target).run()
+        return _Copying(source.resolve(strict=True), target, check).run()
     except OSError as error:
         remove(target)
         raise PluginError(f"The folder could not be copied: {error}.") from error
-    except PluginError:
+    except BaseException:
         remove(target)
         raise
 
@@ -123,6 +126,7 @@ class _Copying:
 
     source: Path
     target: Path
+    check: Check
     copied: Copied = field(default_factory=Copied)
     things: int = 0
 
@@ -147,6 +151,7 @@ class _Copying:
     def _entries(self, folder: Path) -> Iterator["os.DirEntry[str]"]:
         with os.scandir(folder) as found:
             for entry in found:
+                self.check()
                 self.things += 1
                 if self.things > MOST_FILES:
                     raise PluginError(f"The folder holds more than {MOST_FILES:,} files.")
@@ -173,6 +178,7 @@ class _Copying:
                 raise PluginError(f"{source.relative_to(self.source)} is no file and no folder.")
             with target.open("xb") as copy:
                 while piece := file.read(_PIECE):
+                    self.check()
                     self.copied.size += len(piece)
                     if self.copied.size > MOST_TOTAL:
                         raise PluginError(

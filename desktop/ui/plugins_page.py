@@ -5,6 +5,7 @@ person has seen what would be started and agreed.
 """
 
 from collections.abc import Coroutine
+from pathlib import Path
 from typing import Any
 
 from PySide6.QtCore import QEvent, QTimer
@@ -70,8 +71,14 @@ class PluginsPage(QWidget):
             self, self.tr("Install from folder…"), "installPlugin", self._install
         )
         self._add.setProperty("primary", True)
+        self._stop = act_button(
+            self, self.tr("Cancel"), "stopExamining", self._plugins.stop_examining
+        )
+        self._stop.hide()
         row = QHBoxLayout()
+        row.setSpacing(self._theme.space_8)
         row.addWidget(self._add)
+        row.addWidget(self._stop)
         row.addStretch(1)
         column.addLayout(row)
         self._answer = self._label("pluginsAnswer", "", column)
@@ -131,7 +138,7 @@ class PluginsPage(QWidget):
         if ids == self._order:
             return
         self._order = ids
-        before: QWidget = self._add
+        before: QWidget = self._stop
         for at, card in enumerate(self._cards[id_] for id_ in ids):
             self._list.removeWidget(card)
             self._list.insertWidget(at, card)
@@ -178,10 +185,9 @@ class PluginsPage(QWidget):
             folder = await asking.choose_folder(self, self.tr("Choose the folder of a plugin"))
             if folder is None or not isValid(self):
                 return
-            self._tell(self.tr("Copying and checking…"))
-            offer = await self._plugins.examine(folder)
-            if isValid(self):
-                self._tell("")
+            offer = await self._examine(folder)
+            if offer is None:
+                return
             if not await self._agrees(offer, is_new=True):
                 await self._plugins.discard(offer)
                 return
@@ -192,6 +198,16 @@ class PluginsPage(QWidget):
                 )
         finally:
             self._is_busy = False
+
+    async def _examine(self, folder: Path) -> PluginOffer | None:
+        self._tell(self.tr("Copying and checking…"))
+        self._stop.show()
+        try:
+            return await self._plugins.examine(folder)
+        finally:
+            if isValid(self):
+                self._stop.hide()
+                self._tell("")
 
     async def _turn_on(self, view: PluginView) -> None:
         offer = await self._plugins.offer(view.id)

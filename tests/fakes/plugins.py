@@ -39,10 +39,14 @@ class MemoryPlugins:
 
     async def look(self) -> None: ...
 
-    async def examine(self, folder: Path) -> PluginOffer:
+    async def examine(self, folder: Path) -> PluginOffer | None:
         self._do("examine", folder)
         await self.let_go.wait()
-        return self.offered
+        return None if self.did[-1] == ("stop",) else self.offered
+
+    def stop_examining(self) -> None:
+        self._do("stop")
+        self.let_go.set()
 
     async def discard(self, offer: PluginOffer) -> None:
         self._do("discard", offer.id)

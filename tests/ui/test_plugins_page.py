@@ -114,7 +114,8 @@ class Desk:
         """Presses a button of the question that stands there."""
         box = self.box() if self.boxes() else None
         parent: QWidget = box or self.page
-        (button,) = (one for one in parent.findChildren(QPushButton) if one.text() == words)
+        found = [one for one in parent.findChildren(QPushButton) if one.text() == words]
+        (button,) = (one for one in found if one.isVisible())
         self.now(button.click)
 
 
@@ -208,6 +209,18 @@ def test_what_is_not_agreed_to_is_put_away(desk: Desk) -> None:
     desk.now(lambda: desk.qtbot.keyClick(box, Qt.Key.Key_Escape))
     desk.wait(lambda: desk.plugins.did[-1] == ("discard", "new"))
     assert ("install", "new") not in desk.plugins.did
+
+
+def test_what_takes_long_says_so_and_can_be_stopped(desk: Desk) -> None:
+    desk.plugins.let_go.clear()
+    desk.show()
+    desk.click("installPlugin")
+    desk.wait(lambda: desk.heard("pluginsAnswer") == ["Copying and checking…"])
+    desk.click("stopExamining")
+    desk.wait(lambda: not desk.parts("stopExamining"))
+    assert not desk.parts("pluginsAnswer")
+    assert not desk.boxes()
+    assert desk.plugins.did == [("examine", Path("/chosen")), ("stop",)]
 
 
 def test_what_was_agreed_to_before_is_not_asked_again(desk: Desk) -> None:

@@ -31,6 +31,7 @@ async def run(desk):
         for number in range(30):
             (place / f"{number}.txt").write_text(str(version))
         offer = await desk.plugins.examine(place)
+        assert offer is not None
         await desk.plugins.install(offer)
         print(version, flush=True)
         if version % 3 == 0:

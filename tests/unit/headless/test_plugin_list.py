@@ -1,6 +1,7 @@
 """What is installed, what it may, what of it is on the disk: with a real log and real folders."""
 
 import asyncio
+import os
 import shutil
 import sys
 from collections.abc import Callable, Coroutine
@@ -16,6 +17,7 @@ from desktop.feed.hub import Hub
 from desktop.headless import plugging
 from desktop.headless.plugin_list import Plugins
 from desktop.paths import DataFolder, resources
+from desktop.plugins import folders
 from desktop.plugins.manifest import READ_MESSAGES
 from desktop.store.log import Log
 from desktop.tools.sandbox import Sandbox
@@ -90,8 +92,13 @@ class Desk:
         await self.plugins.look()
 
     async def install(self, **changes: str) -> PluginOffer:
-        offer = await self.plugins.examine(a_folder(self.source, **changes))
+        offer = await self.examine(**changes)
         await self.plugins.install(offer)
+        return offer
+
+    async def examine(self, **changes: str) -> PluginOffer:
+        offer = await self.plugins.examine(a_folder(self.source, **changes))
+        assert offer is not None
         return offer
 
     def one(self, id_: str = "plain") -> PluginView:
@@ -160,7 +167,7 @@ def test_what_came_with_the_program_is_on_and_may_what_it_names(tell: Tell) -> N
 
 def test_what_is_examined_is_neither_installed_nor_run_before_it_is_agreed_to(tell: Tell) -> None:
     async def story(desk: Desk) -> None:
-        offer = await desk.plugins.examine(a_folder(desk.source, **ASKS))
+        offer = await desk.examine(**ASKS)
         assert (offer.new, offer.is_known, offer.files) == ({READ_MESSAGES}, False, 2)
         assert offer.runs == (sys.executable, "-I", "main.py")
         assert offer.folder == str(desk.folder.installed_plugins / "plain" / "1")
@@ -175,11 +182,24 @@ def test_what_is_examined_is_neither_installed_nor_run_before_it_is_agreed_to(te
     tell(story)
 
 
+def test_what_is_stopped_while_it_is_copied_leaves_nothing(
+    tell: Tell, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def story(desk: Desk) -> None:
+        await desk.plugins.look()
+        monkeypatch.setattr(os, "fsync", lambda _: desk.plugins.stop_examining())
+        assert await desk.plugins.examine(a_folder(desk.source)) is None
+        assert desk.kept() == set()
+        assert not (desk.folder.installed_plugins / folders.NEW).exists()
+
+    tell(story)
+
+
 def test_what_was_examined_is_installed_whatever_became_of_the_folder(tell: Tell) -> None:
     """And what is installed is there at the next start, with what was agreed to."""
 
     async def story(desk: Desk) -> None:
-        offer = await desk.plugins.examine(a_folder(desk.source, **ASKS))
+        offer = await desk.examine(**ASKS)
         (desk.source / "main.py").write_text("evil")
         await desk.plugins.install(offer)
         shutil.rmtree(desk.source)
@@ -201,7 +221,7 @@ def test_what_was_examined_is_installed_whatever_became_of_the_folder(tell: Tell
 
 def test_of_two_folders_that_are_examined_only_the_last_can_be_installed(tell: Tell) -> None:
     async def story(desk: Desk) -> None:
-        first = await desk.plugins.examine(a_folder(desk.source))
+        first = await desk.examine()
         await desk.plugins.examine(a_folder(desk.source, id='"other"'))
         with pytest.raises(PluginError, match="Another folder"):
             await desk.plugins.install(first)
@@ -215,12 +235,12 @@ def test_a_new_version_is_asked_about_where_it_wants_more_or_starts_something_el
 ) -> None:
     async def story(desk: Desk) -> None:
         await desk.install()
-        offer = await desk.plugins.examine(a_folder(desk.source, version='"2"'))
+        offer = await desk.examine(version='"2"')
         assert (offer.is_known, offer.before, offer.new) == (True, "1", frozenset())
-        offer = await desk.plugins.examine(a_folder(desk.source, version='"2"', **ASKS))
+        offer = await desk.examine(version='"2"', **ASKS)
         assert (offer.is_known, offer.new) == (False, {READ_MESSAGES})
         other = '["{python}", "main.py", "more"]'
-        offer = await desk.plugins.examine(a_folder(desk.source, version='"2"', command=other))
+        offer = await desk.examine(version='"2"', command=other)
         assert (offer.is_known, offer.new) == (False, frozenset())
         await desk.plugins.install(offer)
         assert (desk.one().version, desk.kept()) == ("2", {"plain/2"})
@@ -308,7 +328,7 @@ def test_what_no_note_names_is_nothing_and_is_swept(tell: Tell) -> None:
 def test_where_the_note_can_not_be_kept_nothing_is_installed(tell: Tell) -> None:
     async def story(desk: Desk) -> None:
         await desk.plugins.look()
-        offer = await desk.plugins.examine(a_folder(desk.source, **ASKS))
+        offer = await desk.examine(**ASKS)
 
         async def refuse(note: PluginNote) -> None:
             raise StoreError("There is no room left on the disk.")
@@ -356,7 +376,9 @@ def test_turning_off_ends_its_process_and_reloading_starts_another_generation(te
         history = resources() / "plugins" / "prompt-history" / "main.py"
         a_folder(desk.source, **ASKS)
         shutil.copy(history, desk.source / "main.py")
-        await desk.plugins.install(await desk.plugins.examine(desk.source))
+        offer = await desk.plugins.examine(desk.source)
+        assert offer is not None
+        await desk.plugins.install(offer)
         (panel,) = (one for one in desk.plugins.panels() if one.id == "plain")
         workspace = await desk.log.catalogue.open_workspace(desk.home)
         tab = (await desk.log.catalogue.create_tab(workspace.id)).id
