@@ -50,14 +50,22 @@ class Subscriptions:
         listener = _Listener(query, self._door.epoch, coalescing)
         follower.when_over(self._hub.subscribe(listener, tab_id=query.session_id))
         follower.when_over(coalescing.stop)
-        follower.when_over(self._hub.on_revision(query.session_id, partial(self._see, follower)))
+        looking = _Looking(follower, self._door.epoch)
+        follower.when_over(self._hub.on_revision(query.session_id, looking.found))
         self._checks.watch(follower, query)
 
-    def _see(self, follower: Follower, revision: int) -> None:
-        """A look at what other processes did found the log at this revision."""
-        known = follower.revision
+
+class _Looking:
+    """Hears at each look at what other processes did where the conversation's log stands."""
+
+    def __init__(self, follower: Follower, epoch: str) -> None:
+        self._follower = follower
+        self._epoch = epoch
+
+    def found(self, revision: int) -> None:
+        known = self._follower.revision
         if known is not None and revision > known:
-            follower.observe(self._door.epoch, revision, since=known)
+            self._follower.observe(self._epoch, revision, since=known)
 
 
 class _Listener:
