@@ -8,15 +8,24 @@ program are granted what they name.
 import asyncio
 import logging
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import TypeVar
 
 from desktop.core.errors import PluginError
 from desktop.core.panels import PluginPanel
-from desktop.core.plugins import PluginNote, PluginNotes, PluginOffer, PluginPhase, PluginView
+from desktop.core.plugins import PluginNote, PluginNotes, PluginOffer, PluginView
 from desktop.headless.plugging import Launches
+from desktop.headless.plugin_entries import (
+    Entry,
+    Found,
+    agreed,
+    is_covered,
+    offered,
+    version_of,
+    view_of,
+)
 from desktop.paths import DataFolder
 from desktop.plugins import folders
 from desktop.plugins.host import Plugin, Surroundings
@@ -29,51 +38,6 @@ _LOG = logging.getLogger(__name__)
 T = TypeVar("T")
 
 _GONE = "Its program is not there any more. Install it from its folder again, or uninstall it."
-_PHASES: Mapping[str, PluginPhase] = {
-    "off": "resting",
-    "starting": "running",
-    "ready": "running",
-    "waiting": "stopped",
-    "failed": "stopped",
-}
-
-
-@dataclass(frozen=True, slots=True)
-class _Found:
-    """A folder of a plugin, read. Without a manifest `why` says what is wrong with it."""
-
-    folder: Path
-    manifest: Manifest | None
-    runs: tuple[str, ...] = ()
-    why: str = ""
-
-
-@dataclass(slots=True)
-class _Entry:
-    note: PluginNote
-    found: _Found
-    plugin: Plugin | None = None
-
-    @property
-    def is_shipped(self) -> bool:
-        return self.note.generation == 0
-
-    @property
-    def wants(self) -> frozenset[str]:
-        manifest = self.found.manifest
-        return manifest.capabilities if manifest is not None else frozenset()
-
-    @property
-    def granted(self) -> frozenset[str]:
-        return self.wants if self.is_shipped else self.note.granted
-
-    @property
-    def is_agreed(self) -> bool:
-        """Whether the person agreed to what it is and wants now."""
-        manifest = self.found.manifest
-        return manifest is not None and (
-            self.is_shipped or (_is_covered(self.note, manifest) and bool(self.note.command))
-        )
 
 
 class Plugins:
@@ -99,7 +63,7 @@ class Plugins:
         self._host_version = host_version
         self._make_around = around
         self._around: Surroundings | None = None
-        self._entries: dict[str, _Entry] = {}
+        self._entries: dict[str, Entry] = {}
         self._offered: tuple[PluginOffer, Manifest] | None = None
         self._one_at_a_time = asyncio.Lock()
         self._stop = threads.Stop()
@@ -110,7 +74,7 @@ class Plugins:
     # What is seen
 
     def view(self) -> tuple[PluginView, ...]:
-        views = [_view(id_, entry) for id_, entry in self._entries.items()]
+        views = [view_of(id_, entry) for id_, entry in self._entries.items()]
         return tuple(sorted(views, key=lambda one: (not one.is_shipped, one.name.casefold())))
 
     def panels(self) -> Sequence[PluginPanel]:
@@ -158,7 +122,7 @@ class Plugins:
             (_, manifest), self._offered = self._offered, None
             generation = self._generation(offer.id) + 1
             place = await _on_disk(partial(folders.take_in, self._programs, offer.id, generation))
-            note = _agreed(offer, manifest, generation)
+            note = agreed(offer, manifest, generation)
             await self._notes.save(note)
             await self._put(note, await _on_disk(partial(self._read, note, place)))
             await _on_disk(partial(folders.sweep, self._programs, self._generations()))
@@ -169,7 +133,7 @@ class Plugins:
         if found.manifest is None:
             raise PluginError(found.why)
         entry.found = found
-        return _offered(found.manifest, found, entry.note, is_known=entry.is_agreed)
+        return offered(found.manifest, found, entry.note, is_known=entry.is_agreed)
 
     async def turn_on(self, offer: PluginOffer) -> None:
         async with self._one_at_a_time:
@@ -177,7 +141,7 @@ class Plugins:
             manifest = entry.found.manifest
             if manifest is None or tuple(sorted(manifest.capabilities)) != offer.wants:
                 raise PluginError("This plugin is another one by now.", way_out="Try again.")
-            note = _agreed(offer, manifest, entry.note.generation)
+            note = agreed(offer, manifest, entry.note.generation)
             await self._notes.save(note)
             await self._put(note, entry.found)
 
@@ -234,13 +198,13 @@ class Plugins:
         self.is_sandboxed = (await self._sandbox.state()).is_sandboxed
         self._around = self._make_around()
         for note, folder in found:
-            self._entries[note.id] = entry = _Entry(note, folder)
+            self._entries[note.id] = entry = Entry(note, folder)
             self._begin(entry)
         self._tell()
 
-    def _read_all(self, noted: Mapping[str, PluginNote]) -> list[tuple[PluginNote, _Found]]:
+    def _read_all(self, noted: Mapping[str, PluginNote]) -> list[tuple[PluginNote, Found]]:
         """On a thread; leftovers are swept on the way."""
-        found: list[tuple[PluginNote, _Found]] = []
+        found: list[tuple[PluginNote, Found]] = []
         shipped = folders.shipped(self._shipped)
         for place in shipped:
             note = noted.get(place.name, PluginNote(place.name))
@@ -254,19 +218,19 @@ class Plugins:
             found.append((note, self._read(note, place)))
         return found
 
-    def _read(self, note: PluginNote, place: Path) -> _Found:
+    def _read(self, note: PluginNote, place: Path) -> Found:
         """On a thread."""
         if not place.is_dir():  # the log came back with a backup, or the folder was taken away
-            return _Found(place, None, why=_GONE)
+            return Found(place, None, why=_GONE)
         try:
             manifest = folders.read_named(place, note.id, host_version=self._host_version)
         except PluginError as error:
-            return _Found(place, None, why=str(error))
+            return Found(place, None, why=str(error))
         try:
             runs = self._launches.words(manifest, place)
         except FileNotFoundError:
             runs = manifest.command  # said where it is started, and the program may come
-        return _Found(place, manifest, runs)
+        return Found(place, manifest, runs)
 
     async def _examine(self, folder: Path, stop: threads.Stop) -> PluginOffer:
         self._offered = None
@@ -287,10 +251,10 @@ class Plugins:
             await _on_disk(partial(folders.remove, aside))
             raise
         note = before.note if before is not None else PluginNote(manifest.id)
-        known = before is not None and before.note.is_on and _is_covered(note, manifest)
+        known = before is not None and before.note.is_on and is_covered(note, manifest)
         offer = replace(
-            _offered(manifest, _Found(place, manifest, runs), note, is_known=known),
-            before=_version(before),
+            offered(manifest, Found(place, manifest, runs), note, is_known=known),
+            before=version_of(before),
             files=copied.files,
             size=copied.size,
         )
@@ -317,22 +281,22 @@ class Plugins:
             id_: one.note.generation for id_, one in self._entries.items() if not one.is_shipped
         }
 
-    def _entry(self, id_: str) -> _Entry:
+    def _entry(self, id_: str) -> Entry:
         entry = self._entries.get(id_)
         if entry is None:
             raise PluginError("This plugin is not there any more.")
         return entry
 
-    async def _put(self, note: PluginNote, found: _Found) -> None:
+    async def _put(self, note: PluginNote, found: Found) -> None:
         """In the place of what was there of this id, which is ended first."""
         before = self._entries.get(note.id)
-        self._entries[note.id] = entry = _Entry(note, found)
+        self._entries[note.id] = entry = Entry(note, found)
         if before is not None:
             await self._end(before)
         self._begin(entry)
         self._tell()
 
-    def _begin(self, entry: _Entry) -> None:
+    def _begin(self, entry: Entry) -> None:
         manifest = entry.found.manifest
         if manifest is None or not entry.note.is_on or not entry.is_agreed or self._is_closed:
             return
@@ -345,7 +309,7 @@ class Plugins:
             moved=self._tell,
         )
 
-    async def _end(self, entry: _Entry) -> None:
+    async def _end(self, entry: Entry) -> None:
         plugin, entry.plugin = entry.plugin, None
         if plugin is not None:
             self._tell()
@@ -357,62 +321,6 @@ class Plugins:
                 hear()
             except Exception:  # what is taken back is taken back, whoever fails to show it
                 _LOG.exception("a listener of the plugins failed")
-
-
-def _is_covered(note: PluginNote, manifest: Manifest) -> bool:
-    """Whether what the person agreed to is all that it wants, with the same command."""
-    return note.granted >= manifest.capabilities and note.command == manifest.command
-
-
-def _agreed(offer: PluginOffer, manifest: Manifest, generation: int) -> PluginNote:
-    return PluginNote(
-        offer.id, generation, granted=frozenset(offer.wants), command=manifest.command
-    )
-
-
-def _offered(manifest: Manifest, found: _Found, note: PluginNote, *, is_known: bool) -> PluginOffer:
-    return PluginOffer(
-        id=manifest.id,
-        name=manifest.name,
-        version=manifest.version,
-        wants=tuple(sorted(manifest.capabilities)),
-        new=manifest.capabilities - note.granted,
-        runs=found.runs,
-        folder=str(found.folder),
-        is_known=is_known,
-    )
-
-
-def _version(entry: _Entry | None) -> str:
-    manifest = entry.found.manifest if entry is not None else None
-    return manifest.version if manifest is not None else ""
-
-
-def _view(id_: str, entry: _Entry) -> PluginView:
-    found, manifest = entry.found, entry.found.manifest
-    phase, why = _phase(entry)
-    return PluginView(
-        id=id_,
-        name=manifest.name if manifest is not None else id_,
-        version=manifest.version if manifest is not None else "",
-        phase=phase,
-        why=why,
-        wants=tuple(sorted(entry.wants)),
-        granted=entry.granted & entry.wants,
-        runs=found.runs,
-        folder=str(found.folder),
-        is_shipped=entry.is_shipped,
-    )
-
-
-def _phase(entry: _Entry) -> tuple[PluginPhase, str]:
-    if entry.found.manifest is None:
-        return "broken", entry.found.why
-    if not entry.note.is_on:
-        return "off", ""
-    if entry.plugin is None:
-        return ("resting" if entry.is_agreed else "asking"), ""
-    return _PHASES[entry.plugin.state.phase], entry.plugin.reason
 
 
 async def _on_disk(work: Callable[[], T]) -> T:
