@@ -14,6 +14,7 @@ from desktop.core.cursor import MOST_ROWS, Cursor
 from desktop.core.errors import NacreError
 from desktop.core.links import SCHEME, parse_place, spelled
 from desktop.core.loading import at_rest
+from desktop.core.plugins import SCRIPT
 
 COMMANDS = frozenset(
     ("run", "tabs", "show", "search", "import-records", "backup", "restore", "doctor")
@@ -38,7 +39,13 @@ def main(
 
     `on_first_paint` is called when it opened the window and that has been painted.
     """
-    arguments = parser().parse_args(with_place(sys.argv[1:] if argv is None else argv))
+    words = sys.argv[1:] if argv is None else argv
+    if len(words) > 1 and words[0] == SCRIPT:
+        from desktop.plugins import isolated
+
+        isolated.run(words[1:])
+        return DONE
+    arguments = parser().parse_args(with_place(words))
     try:
         return _run(arguments, on_first_paint)
     except NacreError as error:

@@ -112,6 +112,11 @@ class DataFolder:
         return self.root / "plugins"
 
     @property
+    def installed_plugins(self) -> Path:
+        """The programs of plugins that the person installed; made with the first one."""
+        return self.root / "installed-plugins"
+
+    @property
     def window_cache(self) -> Path:
         """Geometry and theme for the first paint; may be deleted at any time."""
         return self.root / "window.json"

@@ -11,12 +11,13 @@ from PySide6.QtWidgets import QDialog, QSplitter, QWidget
 
 from desktop.app.log_watch import LogWatch
 from desktop.core.logged import Word
+from desktop.core.panels import Place, PluginPanel
 from desktop.credentials.closed_process import close_this_process
 from desktop.diagnostics import Hooks, LogFile, Redaction, program_version
 from desktop.headless.backups import Around, Backups
 from desktop.headless.opening import now_ms
 from desktop.headless.places import DiskWatch, shared_folder
-from desktop.headless.plugging import Plugins
+from desktop.headless.plugin_list import Plugins
 from desktop.headless.releases import Around as AroundReleases
 from desktop.headless.releases import ReleaseWatch
 from desktop.headless.runtime import Runtime, start
@@ -36,7 +37,6 @@ from desktop.tools.naming import file_names
 from desktop.ui import shortcuts
 from desktop.ui.access_page import AccessPage
 from desktop.ui.attaching import Reading
-from desktop.ui.conversation_area import ConversationArea
 from desktop.ui.conversation_page import ConversationPage
 from desktop.ui.desk import Desk
 from desktop.ui.doors import Doors, StorageDoors
@@ -47,6 +47,7 @@ from desktop.ui.other_windows import OtherWindows
 from desktop.ui.outline.page import OutlinePage
 from desktop.ui.palette import show_palette
 from desktop.ui.plugin_page import PluginPage
+from desktop.ui.plugins_page import PluginsPage
 from desktop.ui.preferences import LivePreferences
 from desktop.ui.release_bar import ReleaseBar
 from desktop.ui.release_row import ReleaseRow
@@ -102,6 +103,7 @@ class Layers:
         self._unlocking: Unlocking | None = None
         self._jobs: StorageJobs | None = None
         self._plugins: Plugins | None = None
+        self._plugin_window: MainWindow | None = None
         self._renderer = MarkdownRenderer(Highlighter(tasks.start))
         self._hooks.install()
         self._hooks.watch(asyncio.get_running_loop())
@@ -174,7 +176,7 @@ class Layers:
         return Desk(
             self.doors(),
             area=window.area,
-            right_side=lambda splitter: self._right_side(splitter, window.area),
+            right_side=lambda splitter: self._right_side(splitter, window),
             tasks=self._tasks,
             theme=self._theme,
             window=window,
@@ -269,6 +271,7 @@ class Layers:
             tool_servers_page=ToolServersPage(
                 self._theme(), self._opened().tool_server_list, self._tasks
             ),
+            plugins_page=PluginsPage(self._theme(), self._plugins_now(), self._tasks),
             storage_page=storage_page,
             keyboard_page=KeyboardPage(self._theme(), self._preferences),
             cache_prices=self._opened().cache_prices,
@@ -287,21 +290,48 @@ class Layers:
             parent=parent,
         ).open()
 
-    def _right_side(self, splitter: QSplitter, area: ConversationArea) -> RightSide:
+    def _right_side(self, splitter: QSplitter, window: MainWindow) -> RightSide:
         runtime = self._opened()
         later = asyncio.get_running_loop().call_later
         outline = OutlinePage(
             self._theme, outline=runtime.outline, hub=runtime.hub, tasks=self._tasks, later=later
         )
-        side = RightSide(self._theme, splitter=splitter, area=area, outline=outline)
-        if self._plugins is None:  # a plugin shows one conversation: it has its place in one window
-            self._plugins = runtime.plugins(later, self._tasks.start)
-            self._tasks.start(self._add_plugins(side, self._plugins), "read the plugins")
+        side = RightSide(self._theme, splitter=splitter, area=window.area, outline=outline)
+        # A plugin shows one conversation: its panel has its place in one window.
+        if self._plugin_window is None:
+            self._plugin_window = window
+            self._show_plugins(side)
         return side
 
-    async def _add_plugins(self, side: RightSide, plugins: Plugins) -> None:
-        for panel in await plugins.read():
-            side.add_plugin(PluginPage(self._theme, panel=panel, now_ms=now_ms))
+    def _show_plugins(self, side: RightSide) -> None:
+        plugins = self._plugins_now()
+
+        def show() -> None:
+            side.show_plugins(plugins.panels(), self._plugin_page)
+
+        side.destroyed.connect(plugins.on_change(show))
+        side.destroyed.connect(self._free_plugins)
+        show()
+        self._tasks.start(plugins.look(), "read the plugins")
+
+    def _free_plugins(self) -> None:
+        """The window that they stood in is gone."""
+        self._plugin_window = None
+
+    def _plugin_page(self, panel: PluginPanel) -> PluginPage:
+        return PluginPage(self._theme, panel=panel, now_ms=now_ms)
+
+    def _plugins_now(self) -> Plugins:
+        """Those of this data folder, made when somebody wants to see them."""
+        if self._plugins is None:
+            later = asyncio.get_running_loop().call_later
+            self._plugins = self._opened().plugins(later, self._tasks.start, self._navigate)
+        return self._plugins
+
+    async def _navigate(self, place: Place) -> None:
+        desk = self._plugin_window.desk if self._plugin_window is not None else None
+        if desk is not None:
+            await desk.go_to(place.session_id, place.seq)
 
     def _storage_doors(self) -> StorageDoors:
         assert self._jobs is not None and self._backups is not None

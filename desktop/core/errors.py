@@ -93,3 +93,7 @@ class ModelUnavailable(NacreError):
 
 class PayloadError(ValueError):
     """A stored payload does not have the shape of its type (SPEC C12)."""
+
+
+class PluginError(NacreError):
+    """A plugin can't be used, installed or changed as asked; what there was is as it was."""

@@ -38,6 +38,14 @@ class PanelRow:
 
 
 @dataclass(frozen=True, slots=True)
+class PanelChoice:
+    """One of a few ways to fill the panel, between which the person switches."""
+
+    id: str
+    title: str
+
+
+@dataclass(frozen=True, slots=True)
 class PanelState:
     """How the plugin is doing; `why` is a sentence where something stands in the way."""
 
@@ -47,6 +55,9 @@ class PanelState:
 
 class PluginPanel(Protocol):
     """One plugin's panel. Nothing of it runs before its first `show`."""
+
+    @property
+    def id(self) -> str: ...
 
     @property
     def name(self) -> str: ...
@@ -64,6 +75,24 @@ class PluginPanel(Protocol):
 
     def show(self, session_id: str | None) -> None:
         """It is seen, with this conversation beside it; None where there is none."""
+        ...
+
+    @property
+    def choices(self) -> Sequence[PanelChoice]:
+        """The ways to fill it; none where there is only one."""
+        ...
+
+    @property
+    def chosen(self) -> str:
+        """The id of the one that is in force."""
+        ...
+
+    def choose(self, id_: str) -> None:
+        """The person wants another of the choices."""
+        ...
+
+    def open(self, row: PanelRow) -> None:
+        """The person wants what is behind a row: its place, or what the plugin does about it."""
         ...
 
     def retry(self) -> None:

@@ -51,7 +51,26 @@ class Subscriptions:
         listener = _Listener(query, self._door.epoch, coalescing)
         follower.when_over(self._hub.subscribe(listener, tab_id=query.session_id))
         follower.when_over(coalescing.stop)
+        looking = _Looking(follower, self._door.epoch)
+        follower.when_over(self._hub.on_revision(query.session_id, looking))
         self._checks.watch(follower, query)
+
+
+class _Looking:
+    """Hears at each look at what other processes did where the conversation's log stands."""
+
+    def __init__(self, follower: Follower, epoch: str) -> None:
+        self._follower = follower
+        self._epoch = epoch
+
+    @property
+    def revision(self) -> int | None:
+        return self._follower.revision
+
+    def found(self, revision: int, since: int | None) -> None:
+        known = self._follower.revision
+        if known is not None and revision > known:
+            self._follower.observe(self._epoch, revision, since=since)
 
 
 class _Listener:

@@ -16,6 +16,7 @@ from desktop.store import jsonl_outline
 from desktop.store.blobs import Blobs
 from desktop.store.homes import Home
 from desktop.store.jsonl_pages import FSJSONLPages
+from desktop.store.jsonl_sources import FileSource
 from desktop.store.lanes import CLOSED
 from desktop.store.log import Log
 from desktop.store.outline import Asked
@@ -33,6 +34,7 @@ class Pages:
         self._log = log
         self._is_unkept = is_unkept
         self._files: dict[tuple[str, Path], FSJSONLPages] = {}
+        self._sources: dict[FSJSONLPages, FileSource] = {}
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="nacre-file-reader")
 
     async def page(
@@ -51,7 +53,7 @@ class Pages:
             return await self._log.reader.page(
                 tab_id, limit=limit, before=before, after=after, around=around
             )
-        return await self._run(
+        return await self.on_thread(
             lambda: file.page(limit=limit, before=before, after=after, around=around)
         )
 
@@ -80,7 +82,7 @@ class Pages:
                 text=text,
             )
         asked = Asked(limit, before, after, around, bookmarks, text)
-        return await self._run(lambda: jsonl_outline.read_piece(file.page, asked))
+        return await self.on_thread(lambda: jsonl_outline.read_piece(file.page, asked))
 
     async def requests(self, tab_id: str) -> Requests:
         if self._is_unkept(tab_id):
@@ -88,7 +90,7 @@ class Pages:
         file = await self._file(tab_id)
         if file is None:
             return await self._log.reader.requests(tab_id)
-        return await self._run(file.requests)
+        return await self.on_thread(file.requests)
 
     async def revision(self, tab_id: str) -> int:
         if self._is_unkept(tab_id):
@@ -96,7 +98,7 @@ class Pages:
         file = await self._file(tab_id)
         if file is None:
             return await self._log.reader.revision(tab_id)
-        return await self._run(file.revision)
+        return await self.on_thread(file.revision)
 
     async def look(self, tab_ids: Sequence[str]) -> Sight:
         """As `Lookout`: the database's own look, and the files of those that are kept as one."""
@@ -125,7 +127,9 @@ class Pages:
             return found
         homes = (await self._log.homes.elsewhere()).values()
         kept = [Blobs(folder / "blobs") for home in set(homes) if (folder := home.folder)]
-        return await self._run(lambda: next(filter(None, (one.path(sha256) for one in kept)), None))
+        return await self.on_thread(
+            lambda: next(filter(None, (one.path(sha256) for one in kept)), None)
+        )
 
     async def doctor(self) -> dict[str, Any]:
         """What is wrong with the conversations that are kept as files, as JSON values."""
@@ -135,12 +139,19 @@ class Pages:
             count += 1
             try:
                 file = await self._file(tab_id)
-                fault = await self._run(file.fault) if file is not None else ""
+                fault = await self.on_thread(file.fault) if file is not None else ""
             except StoreError as error:
                 fault = str(error)
             if fault:
                 faults[tab_id] = fault
         return {"ok": not faults, "conversations": count, "faults": faults}
+
+    async def source(self, tab_id: str) -> FileSource | None:
+        """Reads one that is kept as a file, for scopes, by `on_thread`; None for others."""
+        file = await self._file(tab_id)
+        if file is None:
+            return None
+        return self._sources.setdefault(file, FileSource(file))
 
     def close(self) -> None:
         """Pages on their way are finished first."""
@@ -156,7 +167,8 @@ class Pages:
             self._files[key] = FSJSONLPages(home.folder, tab_id)
         return self._files[key]
 
-    async def _run(self, work: Callable[[], T]) -> T:
+    async def on_thread(self, work: Callable[[], T]) -> T:
+        """On the one thread that reads files."""
         try:
             return await asyncio.wrap_future(self._thread.submit(work))
         except RuntimeError as error:

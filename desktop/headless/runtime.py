@@ -86,7 +86,8 @@ from desktop.wire.transport import Transport
 from desktop.wire.usage import usage_of
 
 if TYPE_CHECKING:
-    from desktop.headless.plugging import Plugins
+    from desktop.headless.plugging import Navigate
+    from desktop.headless.plugin_list import Plugins
 
 _logger = logging.getLogger(__name__)
 
@@ -310,19 +311,28 @@ class Runtime:
     def tool_server_list(self) -> ToolServerList:
         return ServerList(self.folder.tool_servers, self.folder.logs, self._tool_servers)
 
-    def plugins(self, later: Later, start: Start) -> "Plugins":
+    def plugins(self, later: Later, start: Start, navigate: "Navigate") -> "Plugins":
         """The plugins on this log; none of them runs before it is shown. `close` them first."""
-        from desktop.headless.plugging import Plugins
+        from desktop.headless import plugging
+        from desktop.headless.plugin_list import Plugins
+        from desktop.headless.sources import Sources
 
         return Plugins(
             self.folder,
             resources=paths.resources(),
+            notes=self._log.plugins,
             sandbox=self._sandbox,
-            sources=self._log.sources,
-            catalogue=self.catalogue,
-            hub=self.hub,
-            start=start,
-            later=later,
+            launches=plugging.launches(self.folder, self._sandbox),
+            host_version=program_version(),
+            around=lambda: plugging.surroundings(
+                self.folder,
+                sources=Sources(self._log, self._stores.reader),
+                catalogue=self.catalogue,
+                hub=self.hub,
+                navigate=navigate,
+                start=start,
+                later=later,
+            ),
         )
 
     async def connect_tools(self) -> None:

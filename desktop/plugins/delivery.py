@@ -30,6 +30,11 @@ class Delivery:
         """The newest one that the plugin was told."""
         return self._revision
 
+    def begin_at(self, revision: int) -> None:
+        """What the plugin is told as it subscribes, if no batch came before."""
+        if self._revision is None:
+            self._revision = revision
+
     def when_over(self, call: Callable[[], None]) -> None:
         self._when_over.append(call)
 

@@ -12,9 +12,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from desktop.core.panels import PanelRow, PanelState
+from desktop.core.errors import PluginError
+from desktop.core.panels import PanelChoice, PanelRow, PanelState, Place
 from desktop.feed.cursors import Reader
-from desktop.feed.faults import Unauthenticated
+from desktop.feed.faults import NotFound, Unauthenticated
 from desktop.feed.timing import Cancellable, Later, Start
 from desktop.plugins.limits import (
     ANSWER_SECONDS,
@@ -41,7 +42,6 @@ class Surroundings:
     """What all plugins of a program share."""
 
     doors: Doors
-    launch: Callable[[Manifest], Launch]
     errors: Callable[[str], Path]
     host_version: str
     start: Start
@@ -51,13 +51,22 @@ class Surroundings:
 
 
 class Plugin:
-    """A `core.panels.PluginPanel`. `close` ends it for good."""
+    """A `core.panels.PluginPanel`. `close` ends it for good. `launch` is called on a thread;
+    `moved` on the loop, whenever `state` is another."""
 
     def __init__(
-        self, manifest: Manifest, around: Surroundings, *, granted: frozenset[str]
+        self,
+        manifest: Manifest,
+        around: Surroundings,
+        *,
+        launch: Callable[[], Launch],
+        granted: frozenset[str],
+        moved: Callable[[], None] = lambda: None,
     ) -> None:
         self._manifest = manifest
         self._around = around
+        self._launch = launch
+        self._moved = moved
         self._granted = granted & manifest.capabilities
         self._panel = Panel(self._changed)
         self._listener: Callable[[], None] | None = None
@@ -68,12 +77,25 @@ class Plugin:
         self._ending: set[asyncio.Future[None]] = set()
         self._is_closed = False
         self.state = PanelState()
+        self.reason = ""  # why it was ended last, after "because"; "" while it runs
 
     # What the window sees
 
     @property
+    def id(self) -> str:
+        return self._manifest.id
+
+    @property
     def name(self) -> str:
         return self._manifest.name
+
+    @property
+    def choices(self) -> Sequence[PanelChoice]:
+        return self._panel.choices
+
+    @property
+    def chosen(self) -> str:
+        return self._panel.chosen
 
     def rows(self) -> Sequence[PanelRow]:
         return self._panel.rows()
@@ -84,10 +106,23 @@ class Plugin:
     def show(self, session_id: str | None) -> None:
         self._session_id = session_id
         self._panel.next_view()
-        if self._run is not None and self.state.phase == "ready":
-            self._run.show(session_id, self._panel.view)
+        if self._ready is not None:
+            self._show_on(self._ready)
         elif self.state.phase == "off" and session_id is not None:
             self._begin()
+
+    def choose(self, id_: str) -> None:
+        if self._panel.choose(id_):
+            self.show(self._session_id)
+
+    def open(self, row: PanelRow) -> None:
+        run = self._ready
+        if run is None:
+            return
+        if row.place is not None:
+            self._around.start(run.go(row.place), "go to a place that a plugin names")
+        else:
+            run.opened(row.id, self._panel.view)
 
     def retry(self) -> None:
         if self.state.phase in ("waiting", "failed"):
@@ -99,6 +134,18 @@ class Plugin:
         self._granted -= {capability}
         if self._run is not None:
             self._run.revoke(capability)
+
+    def reload(self) -> None:
+        """Ends it; another start begins at once where it is seen, else when it is next."""
+        self._stop_timer()
+        if self._run is not None:
+            self._end(self._run)
+        self._failures = 0
+        self.reason = ""
+        self._panel.next_view()
+        self._now(PanelState())
+        if self._session_id is not None:
+            self._begin()
 
     async def close(self) -> None:
         self._is_closed = True
@@ -114,12 +161,26 @@ class Plugin:
         self._stop_timer()
         if self._is_closed:
             return
+        self.reason = ""
         self._now(PanelState("starting"))
-        run = self._run = _Run(self._manifest, self._around, self._granted, self._panel)
+        run = self._run = _Run(
+            self._manifest, self._around, self._granted, self._panel, launch=self._launch
+        )
         run.over = lambda why: self._lost(run, why)
         self._around.start(self._stand(run), f"plugin {self._manifest.id}")
 
+    @property
+    def _ready(self) -> "_Run | None":
+        return self._run if self.state.phase == "ready" else None
+
+    def _show_on(self, run: "_Run") -> None:
+        run.show(self._session_id, self._panel.view, self._panel.chosen)
+
     async def _stand(self, run: "_Run") -> None:
+        while self._ending:  # two starts of one plugin never share its folder
+            await asyncio.wait(self._ending)
+        if self._run is not run:
+            return
         try:
             await run.begin()
         except (CantStart, NoAnswer) as error:
@@ -127,7 +188,7 @@ class Plugin:
             return
         if self._run is run:
             self._now(PanelState("ready"))
-            run.show(self._session_id, self._panel.view)
+            self._show_on(run)
 
     def _lost(self, run: "_Run", why: str) -> None:
         if self._run is not run:
@@ -137,6 +198,7 @@ class Plugin:
         is_steady = self._around.clock() - run.began > STEADY_SECONDS
         self._failures = 1 if is_steady else self._failures + 1
         self._panel.next_view()
+        self.reason = why
         sentence = f"The plugin “{self.name}” was ended: {why}."
         if self._failures > len(PAUSES):
             self._now(PanelState("failed", sentence))
@@ -158,6 +220,7 @@ class Plugin:
     def _now(self, state: PanelState) -> None:
         self.state = state
         self._changed()
+        self._moved()
 
     def _changed(self) -> None:
         if self._listener is not None:
@@ -168,10 +231,17 @@ class _Run:
     """One generation: a process, the messages to and from it, and what it may."""
 
     def __init__(
-        self, manifest: Manifest, around: Surroundings, granted: frozenset[str], panel: Panel
+        self,
+        manifest: Manifest,
+        around: Surroundings,
+        granted: frozenset[str],
+        panel: Panel,
+        *,
+        launch: Callable[[], Launch],
     ) -> None:
         self._manifest = manifest
         self._around = around
+        self._launch = launch
         self._granted = granted
         self._bindings = around.doors.bindings
         self._reader: Reader = self._bindings.begin(manifest.id, granted)
@@ -192,15 +262,28 @@ class _Run:
 
     async def begin(self) -> None:
         """Raises CantStart and NoAnswer; `end` is due either way."""
-        await self._process.start(lambda: self._around.launch(self._manifest))
+        await self._process.start(self._launch)
         answer = await self._peer.ask("host.initialize", self._greeting())
         spoken = answer.get("protocolVersion") if isinstance(answer, dict) else None
         if spoken != PROTOCOL:
             raise NoAnswer(f"it does not speak version {PROTOCOL} of the protocol")
         self._ping_later()
 
-    def show(self, session_id: str | None, view: int) -> None:
-        self._ask("panel.show", {"sessionId": session_id, "view": view})
+    def show(self, session_id: str | None, view: int, choice: str) -> None:
+        self._ask("panel.show", {"sessionId": session_id, "view": view, "choice": choice})
+
+    async def go(self, place: Place) -> None:
+        """Raises NacreError with words for the person."""
+        try:
+            await self._methods.go(place)
+        except NotFound as error:
+            words = "The conversation that this row leads to is not there any more."
+            raise PluginError(words) from error
+
+    def opened(self, row_id: str, view: int) -> None:
+        """It is told, and may lead somewhere for a moment."""
+        self._methods.give_leave()
+        self._tell("panel.opened", {"view": view, "id": row_id})
 
     def revoke(self, capability: str) -> None:
         self._bindings.revoke(self._reader, capability)

@@ -5,11 +5,12 @@ from dataclasses import dataclass, field
 
 LINE_BYTES = 1_048_576
 MOST_OUTSTANDING = 16
-MOST_SUBSCRIPTIONS = 8
-MOST_UNREAD = 64
+MOST_SUBSCRIPTIONS = 100
+MOST_UNREAD = 160  # all subscriptions may end in the same moment
 MOST_GARBAGE = 20
 ANSWER_SECONDS = 10.0
 PING_SECONDS = 15.0
+LEAVE_SECONDS = 5.0
 # A page of a hundred of these fits into one line, whatever characters they are of.
 TEXT_CHARACTERS = 1_600
 

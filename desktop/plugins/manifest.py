@@ -1,26 +1,27 @@
-"""What a plugin says of itself in its `plugin.json`: read strictly, or not at all. Pure.
+"""What a plugin says of itself in its `plugin.toml`: read strictly, or not at all. Pure.
 
 A key that this version does not know is refused, as is every value that is not exactly of its
 kind: what a person is asked to agree to must be what is started.
 """
 
-import json
 import re
+import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass
+from pathlib import PurePosixPath
 from typing import Any, NoReturn
 
-from desktop.core.errors import NacreError
+from desktop.core.errors import PluginError
 
-FILE = "plugin.json"
+FILE = "plugin.toml"
 PROTOCOL = 2
 READ_MESSAGES = "api_read:messages"
 CAPABILITIES = frozenset({READ_MESSAGES})
 PYTHON = "{python}"
-"""As the first word of a command: the Python that runs this program."""
+"""As the first word of a command: Nacre's own Python, which runs the script that follows it."""
 
 MOST_BYTES = 65_536
-_KEYS = ("id", "name", "version", "protocol", "minimumHost", "command", "capabilities")
+_KEYS = ("id", "name", "version", "minimum_host", "command", "capabilities")
 _ID = re.compile(r"[a-z0-9](?:[a-z0-9-]{0,62}[a-z0-9])?")
 _VERSION = re.compile(r"\d{1,6}(?:\.\d{1,6}){0,2}")
 _LONGEST_NAME = 60
@@ -28,11 +29,11 @@ _LONGEST_WORD = 1_000
 _MOST_WORDS = 32
 
 
-class BadManifest(NacreError):
-    """The plugin is not started; the detail says what is wrong in its `plugin.json`."""
+class BadManifest(PluginError):
+    """The plugin is not started; the detail says what is wrong in its `plugin.toml`."""
 
     def __init__(self, detail: str) -> None:
-        super().__init__("This plugin can't be used.", detail=detail)
+        super().__init__(f"This plugin can't be used: in its {FILE}, {detail}.", detail=detail)
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,44 +46,36 @@ class Manifest:
     capabilities: frozenset[str]
 
 
-def manifest_of(data: bytes, *, folder: str, host_version: str) -> Manifest:
-    """Of the file in the folder of that name, for this version of the program."""
-    found = _object(data)
+def manifest_of(data: bytes, *, host_version: str) -> Manifest:
+    """Of the bytes of the file, for this version of the program. Raises BadManifest."""
+    found = _table(data)
     _keys(found)
-    if found["protocol"] != PROTOCOL:
-        _refuse(f"protocol is not {PROTOCOL}")
     manifest = Manifest(
         id=_matching(found, "id", _ID),
         name=_name(found["name"]),
         version=_matching(found, "version", _VERSION),
-        minimum_host=_matching(found, "minimumHost", _VERSION),
+        minimum_host=_matching(found, "minimum_host", _VERSION),
         command=_command(found["command"]),
         capabilities=_capabilities(found["capabilities"]),
     )
-    if manifest.id != folder:
-        _refuse("id is not the name of its folder")
-    if _order(manifest.minimum_host) > _order(host_version):
-        _refuse(f"it needs version {manifest.minimum_host} of this program")
+    if order(manifest.minimum_host) > order(host_version):
+        _refuse(f"it says that it needs version {manifest.minimum_host} of this program")
     return manifest
 
 
-def _object(data: bytes) -> Mapping[str, Any]:
+def order(version: str) -> tuple[int, ...]:
+    """What versions are compared by: their first three numbers."""
+    numbers = [int(one) for one in re.findall(r"\d+", version)[:3]]
+    return tuple(numbers + [0] * (3 - len(numbers)))
+
+
+def _table(data: bytes) -> Mapping[str, Any]:
     if len(data) > MOST_BYTES:
-        _refuse("it is larger than 64 KiB")
+        _refuse("there is more than 64 KiB")
     try:
-        found = json.loads(data.decode("utf-8"), object_pairs_hook=_once)
+        return tomllib.loads(data.decode("utf-8"))
     except (ValueError, RecursionError) as error:
-        raise BadManifest(f"it is no JSON ({error})") from error
-    if not isinstance(found, dict):
-        _refuse("it is no JSON object")
-    return found
-
-
-def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    found = dict(pairs)
-    if len(found) != len(pairs):
-        _refuse("a key stands there twice")
-    return found
+        raise BadManifest(f"there is no TOML ({error})") from error
 
 
 def _keys(found: Mapping[str, Any]) -> None:
@@ -91,12 +84,12 @@ def _keys(found: Mapping[str, Any]) -> None:
             _refuse(f"{key} is missing")
     for key in found:
         if key not in _KEYS:
-            _refuse(f"{key!r} is no key of it")
+            _refuse(f"{key[:_LONGEST_NAME]!r} is no key that there is")
 
 
 def _matching(found: Mapping[str, Any], key: str, shape: re.Pattern[str]) -> str:
     value = found[key]
-    if not isinstance(value, str) or shape.fullmatch(value) is None:
+    if not isinstance(value, str) or not value.isascii() or shape.fullmatch(value) is None:
         _refuse(f"{key} is not of its form")
     return value
 
@@ -116,23 +109,27 @@ def _command(value: object) -> tuple[str, ...]:
     for word in value:
         if not isinstance(word, str) or not 0 < len(word) <= _LONGEST_WORD or "\0" in word:
             _refuse("a word of command is not a text")
+    if value[0] == PYTHON and not (len(value) > 1 and _is_inside(value[1])):
+        _refuse(f"{PYTHON} in command is not followed by a script of the plugin's folder")
     return tuple(value)
+
+
+def _is_inside(word: str) -> bool:
+    """Whether it names a file below the plugin's folder, and is no option of an interpreter."""
+    place = PurePosixPath(word)
+    is_relative = not place.is_absolute() and ".." not in place.parts
+    return is_relative and not word.startswith("-") and "\\" not in word and ":" not in word
 
 
 def _capabilities(value: object) -> frozenset[str]:
     if not isinstance(value, list) or not all(isinstance(one, str) for one in value):
         _refuse("capabilities is not a list of texts")
     if len(set(value)) != len(value):
-        _refuse("a capability stands there twice")
+        _refuse("a capability stands twice")
     for one in value:
         if one not in CAPABILITIES:
-            _refuse(f"{one!r} is no capability")
+            _refuse(f"{one[:_LONGEST_NAME]!r} is no capability that there is")
     return frozenset(value)
-
-
-def _order(version: str) -> tuple[int, ...]:
-    numbers = [int(one) for one in re.findall(r"\d+", version)[:3]]
-    return tuple(numbers + [0] * (3 - len(numbers)))
 
 
 def _refuse(why: str) -> NoReturn:

@@ -7,26 +7,28 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from desktop.core.errors import InBin, UnknownConversation
+from desktop.core.panels import Place
 from desktop.core.records import Tab
 from desktop.core.sources import Selection
 from desktop.feed import kinds
 from desktop.feed.cursors import Reader
-from desktop.feed.faults import FeedError, Unauthenticated
+from desktop.feed.faults import FeedError, NotFound, Unauthenticated
 from desktop.feed.source import ConversationSource, Door, Query, Snapshot
 from desktop.feed.subscriptions import Subscriptions
 from desktop.plugins.bindings import Bindings
 from desktop.plugins.delivery import Delivery, Tell
 from desktop.plugins.faults import REFUSED, UNKNOWN_METHOD, CallFault, of_feed, wrong
-from desktop.plugins.limits import MOST_SUBSCRIPTIONS
+from desktop.plugins.limits import LEAVE_SECONDS, MOST_SUBSCRIPTIONS
+from desktop.plugins.listing import Asked, page_of
 from desktop.plugins.manifest import PROTOCOL, READ_MESSAGES
-from desktop.plugins.panel import LONGEST_TITLE, Panel
+from desktop.plugins.panel import Panel, place_of
 from desktop.plugins.params import MOST_NUMBER, Params
 from desktop.plugins.records import TYPES, seen
 
 Json = Mapping[str, Any]
 Method = Callable[[Params], Awaitable[Json]]
 
-MOST_SESSIONS = 100
 _WHAT = ("sessionId", "roles", "order", "size")
 _PAGE = ("cursor", "expectedRevision")
 
@@ -39,6 +41,8 @@ class Doors:
     subscriptions: Subscriptions
     bindings: Bindings
     sessions: Callable[[], Awaitable[Sequence[Tab]]]
+    navigate: Callable[[Place], Awaitable[None]]
+    clock: Callable[[], float]
 
 
 class Methods:
@@ -50,6 +54,7 @@ class Methods:
         self._panel = panel
         self._tell = tell
         self._deliveries: dict[str, Delivery] = {}
+        self._leave_until = 0.0
         self._methods: dict[str, Method] = {
             "session.list": self._list,
             "session.conversation.messages": self._messages,
@@ -58,6 +63,7 @@ class Methods:
             "session.conversation.subscribe": self._subscribe,
             "session.conversation.unsubscribe": self._unsubscribe,
             "panel.update": self._update,
+            "host.navigate": self._navigate,
         }
 
     async def __call__(self, method: str, params: Json) -> Json:
@@ -83,30 +89,25 @@ class Methods:
     # Reading
 
     async def _list(self, params: Params) -> Json:
-        params.only()
+        params.only("beside", "size", "cursor")
+        asked = Asked(params.word("beside", default=""), params.size(), params.cursor())
         self._check()
-        tabs = [tab for tab in await self._doors.sessions() if tab.parent_tab_id is None]
+        tabs = await self._doors.sessions()
         self._check()
-        tabs = [tab for tab in tabs if not tab.shelf]
-        tabs.sort(key=lambda tab: tab.last_message_at or tab.created_at, reverse=True)
-        found = [
-            {"id": tab.id, "title": tab.title[:LONGEST_TITLE], "lastMessageAt": tab.last_message_at}
-            for tab in tabs[:MOST_SESSIONS]
-        ]
-        return {"sessions": found, "hasMore": len(tabs) > MOST_SESSIONS}
+        return page_of(tabs, asked, reader=self._reader, cursors=self._doors.door.cursors)
 
     async def _messages(self, params: Params) -> Json:
-        source = self._source(params.only(*_WHAT, *_PAGE))
+        source = self._asked(params.only(*_WHAT, *_PAGE))
         cursor, expected = _place(params)
         return self._page(await source.page(cursor, expected=expected), kinds.MESSAGE)
 
     async def _turns(self, params: Params) -> Json:
-        source = self._source(params.only("sessionId", "order", "size", *_PAGE))
+        source = self._asked(params.only("sessionId", "order", "size", *_PAGE))
         cursor, expected = _place(params)
         return self._page(await source.turn_page(cursor, expected=expected), kinds.TURN)
 
     async def _revision(self, params: Params) -> Json:
-        epoch, revision = await self._source(params.only("sessionId")).revision()
+        epoch, revision = await self._asked(params.only("sessionId")).revision()
         self._check()
         return {"epoch": epoch, "revision": str(revision)}
 
@@ -121,9 +122,12 @@ class Methods:
             "hasMore": bool(snapshot.cursor),
         }
 
-    def _source(self, params: Params) -> ConversationSource:
+    def _asked(self, params: Params) -> ConversationSource:
         self._check()
         return ConversationSource(self._query(params), self._doors.door)
+
+    def _source(self, session_id: str) -> ConversationSource:
+        return ConversationSource(Query(session_id, reader=self._reader), self._doors.door)
 
     def _query(self, params: Params, *, with_turns: bool = False) -> Query:
         return Query(
@@ -157,6 +161,7 @@ class Methods:
         except BaseException:
             delivery.close()
             raise
+        delivery.begin_at(revision)
         return {"epoch": epoch, "revision": str(revision)}
 
     def _begin(self, name: str) -> Delivery:
@@ -182,6 +187,30 @@ class Methods:
         return {}
 
     # Showing
+
+    def give_leave(self) -> None:
+        """The person did something on the plugin's page: it may move what they look at, once."""
+        self._leave_until = self._doors.clock() + LEAVE_SECONDS
+
+    async def go(self, place: Place) -> None:
+        """Where a conversation is there for this reader, brings the row into view. Raises a
+        FeedError."""
+        await self._source(place.session_id).revision()
+        self._check()
+        try:
+            await self._doors.navigate(place)
+        except (InBin, UnknownConversation) as error:
+            raise NotFound from error
+
+    async def _navigate(self, params: Params) -> Json:
+        place = place_of(params.only("sessionId", "seq"))
+        self._check()
+        if self._doors.clock() >= self._leave_until:
+            words = "The person has asked for nothing that would lead there."
+            raise CallFault(REFUSED, "not_asked", words)
+        self._leave_until = 0.0
+        await self.go(place)
+        return {}
 
     async def _update(self, params: Params) -> Json:
         return self._panel.update(params)

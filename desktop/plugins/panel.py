@@ -7,14 +7,17 @@ an earlier one changes nothing.
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, get_args
 
-from desktop.core.panels import Mark, PanelRow, Place
+from desktop.core.panels import Mark, PanelChoice, PanelRow, Place
 from desktop.plugins.faults import wrong
 from desktop.plugins.params import LONGEST_WORD, MOST_NUMBER, Params, params_of
 
 MOST_ROWS = 20_000
 MOST_AT_ONCE = 500
+MOST_CHOICES = 4
+LONGEST_CHOICE = 60
 LONGEST_TITLE = 300
 _MARKS: frozenset[str] = frozenset(get_args(Mark))
+_UPDATE = ("view", "clear", "rows", "remove", "choices")
 _ROW = ("id", "sort", "title", "subtitle", "time", "durationMs", "mark", "place")
 
 
@@ -26,6 +29,8 @@ class Panel:
         self._rows: dict[str, PanelRow] = {}
         self._ordered: tuple[PanelRow, ...] | None = ()
         self.view = 0
+        self.choices: tuple[PanelChoice, ...] = ()
+        self.chosen = ""
 
     def rows(self) -> Sequence[PanelRow]:
         if self._ordered is None:
@@ -39,14 +44,22 @@ class Panel:
         self._put({})
         return self.view
 
+    def choose(self, id_: str) -> bool:
+        """Whether it is another one of the choices."""
+        is_other = id_ != self.chosen and any(one.id == id_ for one in self.choices)
+        if is_other:
+            self.chosen = id_
+        return is_other
+
     def update(self, params: Params) -> Mapping[str, Any]:
         """`panel.update`: all of it or, at a fault, nothing."""
-        params.only("view", "clear", "rows", "remove")
+        params.only(*_UPDATE)
         view = params.number("view", least=1, most=MOST_NUMBER)
         removed = params.items("remove", most=MOST_AT_ONCE)
         if not all(isinstance(one, str) for one in removed):
             raise wrong("remove is not a list of ids.")
         rows = [_row(params_of(one)) for one in params.items("rows", most=MOST_AT_ONCE)]
+        choices = _choices(params) if params.has("choices") else self.choices
         if view != self.view:
             return {"isShown": False}
         kept = {} if params.truth("clear") else dict(self._rows)
@@ -55,12 +68,28 @@ class Panel:
         kept.update((row.id, row) for row in rows)
         if len(kept) > MOST_ROWS:
             raise wrong(f"A panel has up to {MOST_ROWS} rows.")
+        self._take_choices(choices)
         self._put(kept)
         return {"isShown": True}
+
+    def _take_choices(self, choices: tuple[PanelChoice, ...]) -> None:
+        self.choices = choices
+        if not any(one.id == self.chosen for one in choices):
+            self.chosen = choices[0].id if choices else ""
 
     def _put(self, rows: dict[str, PanelRow]) -> None:
         self._rows, self._ordered = rows, None
         self._changed()
+
+
+def _choices(params: Params) -> tuple[PanelChoice, ...]:
+    found = [
+        PanelChoice(one.word("id"), one.word("title", most=LONGEST_CHOICE))
+        for one in map(params_of, params.items("choices", most=MOST_CHOICES))
+    ]
+    if len({one.id for one in found}) != len(found) or len(found) == 1:
+        raise wrong("choices are none, or 2 to 4 with ids of their own.")
+    return tuple(found)
 
 
 def _row(params: Params) -> PanelRow:
@@ -93,7 +122,11 @@ def _mark(params: Params) -> Mark:
 def _place(params: Params) -> Place | None:
     if not params.has("place"):
         return None
-    place = params.inner("place").only("sessionId", "seq")
+    return place_of(params.inner("place").only("sessionId", "seq"))
+
+
+def place_of(place: Params) -> Place:
+    """Of `sessionId` and `seq`."""
     return Place(
         place.word("sessionId", most=LONGEST_WORD),
         place.number("seq", least=1, most=MOST_NUMBER),

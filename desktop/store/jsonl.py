@@ -211,7 +211,8 @@ class FSJSONLStore:
             contents.add_row(row)
         for one in after:
             contents.add(one)
-        return Receipt(self._session_id, base, contents.revision, chunks=rows)
+        # Which turns these rows began or ended, and what they took back, is not told here.
+        return Receipt(self._session_id, base, contents.revision, chunks=rows, is_partial=True)
 
     def _load(self) -> LoadedSession:
         rows: list[LogChunk] = []

@@ -25,6 +25,7 @@ from desktop.store.leases import Leases
 from desktop.store.lookout import LogLookout
 from desktop.store.merging import merge
 from desktop.store.outline import SqlOutline
+from desktop.store.plugins import SqlPluginNotes
 from desktop.store.purging import Purging
 from desktop.store.reads import LogPages
 from desktop.store.records import LegacyRecords
@@ -70,12 +71,14 @@ class Log:
         self._leases = Leases(run, new_id=new_id, now_ms=now_ms)
         self.reader = LogPages(self._lanes, self._blobs)
         self.sources = LogSources(self._lanes)
+        self.sources_in_use = LogSources(self._lanes, with_bin=False)
         self.lookout = LogLookout(self._lanes, self._leases)
         self.outline = SqlOutline(self._lanes)
         self.search = SqlSearch(self._lanes)
         purging = Purging(self._lanes)
         self.upkeep = Upkeep(self._lanes, database, self._blobs, purging=purging, busy_ms=busy_ms)
         self.homes = Homes(self._lanes)
+        self.plugins = SqlPluginNotes(self._lanes)
         self.catalogue = SqlCatalogue(
             self._lanes,
             self._leases,

@@ -5,15 +5,16 @@ in it, before a row is read. What persons and the program say has indexes of its
 page of prompts or turns costs what it holds and not what stands between.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
-from typing import Any
+from typing import Any, TypeVar
 
 from sqlalchemy import Connection
 
 from desktop.core.chunks import LogChunk
 from desktop.core.conversation import retracted_ids
+from desktop.core.errors import UnknownConversation
 from desktop.core.sources import Message, Messages, Question, RevisionMoved, Selection, Turns
 from desktop.core.turns import Turn, is_turn_end
 from desktop.store import codec, reads
@@ -21,6 +22,8 @@ from desktop.store.connection import driver
 from desktop.store.lanes import Lanes
 from desktop.store.reads import NO_END, ROW_COLUMNS, Stretch
 from desktop.store.tables import RETRACTS, SAID
+
+T = TypeVar("T")
 
 MOST_AT_ONCE = 100
 
@@ -42,24 +45,38 @@ _REVISIONS = (
     "SELECT t.id, coalesce(r.revision, 0) FROM tabs t LEFT JOIN conversation_session_revisions r"
     " ON r.session_id = t.id WHERE t.purged_at IS NULL AND t.id IN ({})"
 )
+_IN_USE = " AND t.trashed_at IS NULL"
 
 
 class LogSources:
-    """The SourceReader of a database."""
+    """The SourceReader of a database. Without the bin, what lies in it is not there at all."""
 
-    def __init__(self, lanes: Lanes) -> None:
+    def __init__(self, lanes: Lanes, *, with_bin: bool = True) -> None:
         self._lanes = lanes
+        self._with_bin = with_bin
 
     async def messages(self, tab_id: str, selection: Selection, question: Question) -> Messages:
-        return await self._lanes.read(
-            partial(read_messages, tab_id=tab_id, selection=selection, question=question)
+        return await self._read(
+            partial(read_messages, tab_id=tab_id, selection=selection, question=question), tab_id
         )
 
     async def turns(self, tab_id: str, question: Question) -> Turns:
-        return await self._lanes.read(partial(read_turns, tab_id=tab_id, question=question))
+        return await self._read(partial(read_turns, tab_id=tab_id, question=question), tab_id)
 
     async def revisions(self, tab_ids: Sequence[str]) -> Mapping[str, int]:
-        return await self._lanes.read(partial(read_revisions, tab_ids=tuple(tab_ids)))
+        names, with_bin = tuple(tab_ids), self._with_bin
+        return await self._lanes.read(partial(read_revisions, tab_ids=names, with_bin=with_bin))
+
+    async def _read(self, job: Callable[[Connection], T], tab_id: str) -> T:
+        """In one transaction with the look whether the conversation is in use."""
+
+        def looked(connection: Connection) -> T:
+            found = read_revisions(connection, tab_ids=(tab_id,), with_bin=False)
+            if tab_id not in found:
+                raise UnknownConversation("No conversation has this id.", detail=tab_id)
+            return job(connection)
+
+        return await self._lanes.read(job if self._with_bin else looked)
 
 
 def read_messages(
@@ -110,11 +127,13 @@ def read_by_id(connection: Connection, tab_id: str, ids: Sequence[str]) -> tuple
     return tuple(_message(tab_id, row, is_retracted=True) for row in found)
 
 
-def read_revisions(connection: Connection, *, tab_ids: Sequence[str]) -> dict[str, int]:
+def read_revisions(
+    connection: Connection, *, tab_ids: Sequence[str], with_bin: bool = True
+) -> dict[str, int]:
     found: dict[str, int] = {}
     for at in range(0, len(tab_ids), MOST_AT_ONCE):
         some = tuple(tab_ids[at : at + MOST_AT_ONCE])
-        sql = _REVISIONS.format(", ".join("?" * len(some)))
+        sql = _REVISIONS.format(", ".join("?" * len(some))) + ("" if with_bin else _IN_USE)
         found |= dict(driver(connection).execute(sql, some).fetchall())
     return found
 

@@ -124,14 +124,17 @@ class Sandbox:
         writable: Iterable[Path],
         environment: Mapping[str, str],
         network: bool,
+        readable: Iterable[Path] = (),
     ) -> Launch:
-        """A tool server that runs in `folder`; repositories in what it can write are guarded."""
+        """A tool server that runs in `folder`; repositories in what it can write are guarded. What
+        is `readable` can be read, and only that, also where all around it is hidden."""
         places = tuple(Path(os.path.realpath(one)) for one in writable)
+        read = tuple(Path(os.path.realpath(one)) for one in readable)
         of_git = [git_places(one) for one in places]
         profile = self._profile(
             folder=Path(os.path.realpath(folder)),
             writable=(*places, *(one for git in of_git for one in git.writable)),
-            guarded=tuple(one for git in of_git for one in git.guarded),
+            guarded=(*read, *(one for git in of_git for one in git.guarded)),
             absent=tuple(one for git in of_git for one in git.absent),
             network=network,
         )

@@ -9,16 +9,26 @@ from desktop.ui.theme import Theme
 
 
 def lay_out(
-    page: QWidget, field: QLineEdit, shown: QWidget, empty: QWidget, theme: Theme
+    page: QWidget,
+    field: QLineEdit,
+    shown: QWidget,
+    empty: QWidget,
+    theme: Theme,
+    *,
+    below: QWidget | None = None,
 ) -> QStackedLayout:
-    """The field above, below it the list or what stands in its place; gives the stack of both."""
+    """The field, with `below` under it; then the list or what stands in its place. Gives the stack
+    of both."""
     make_clearable(field)
     column = QVBoxLayout(page)
     column.setContentsMargins(0, theme.space_4, 0, 0)
     column.setSpacing(theme.space_8)
     top = QVBoxLayout()
     top.setContentsMargins(theme.space_8, 0, theme.space_8, 0)
+    top.setSpacing(theme.space_8)
     top.addWidget(field)
+    if below is not None:
+        top.addWidget(below)
     column.addLayout(top)
     stack = QStackedLayout()
     stack.addWidget(shown)

@@ -7,11 +7,11 @@ while it is.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 from PySide6.QtCore import Qt, QTimer, Signal
 from PySide6.QtGui import QHideEvent, QKeyEvent, QShowEvent
-from PySide6.QtWidgets import QLineEdit, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QComboBox, QLineEdit, QVBoxLayout, QWidget
 
 from desktop.core.panels import PanelRow, PluginPanel
 from desktop.ui import filtered
@@ -21,16 +21,9 @@ from desktop.ui.visible import visible
 
 if TYPE_CHECKING:
     from desktop.ui.theme import Theme
-    from desktop.ui.transcript.pane import TranscriptPane
 
+CHOICE_LETTERS = 12  # that are seen at least
 PAUSE_MS = 60  # rows that come in pieces, and letters of the filter, are shown together
-
-
-class Conversation(Protocol):
-    """What the page needs of a conversation's."""
-
-    tab_id: str
-    pane: TranscriptPane
 
 
 class PluginPage(QWidget):
@@ -49,10 +42,12 @@ class PluginPage(QWidget):
         super().__init__(parent)
         self.setObjectName("pluginPage")
         self.panel = panel
-        self._page: Conversation | None = None
+        self._tab_id: str | None = None
         self._told: str | None = None
+        self._leads_to = ""  # the conversation of the row that was chosen last
         self.model = PluginRows(now_ms, self)
         self.field = QLineEdit(self)
+        self.choice = QComboBox(self)
         self.list = PluginList(self.model, theme, self)
         self._why = text_label(self, "pluginState")
         self._retry = act_button(self, self.tr("Try again"), "pluginRetry", panel.retry)
@@ -60,11 +55,14 @@ class PluginPage(QWidget):
         self._build(theme())
         self._wire()
 
-    def show_conversation(self, page: Conversation | None) -> None:
-        """The conversation in view; None where there is none."""
-        if page is not self._page:
-            self._page = page
-            self.field.clear()
+    def show_conversation(self, tab_id: str | None) -> None:
+        """The conversation in view; None where there is none. What is filtered by stays where the
+        person came there from here."""
+        if tab_id != self._tab_id:
+            self._tab_id = tab_id
+            if tab_id != self._leads_to:
+                self.field.clear()
+            self._leads_to = ""
             self._tell_plugin()
             self._refresh()
 
@@ -82,7 +80,7 @@ class PluginPage(QWidget):
 
     def _tell_plugin(self) -> None:
         """What is in view beside it; nothing while nobody looks."""
-        seen = self._page.tab_id if self._page is not None and self.isVisible() else None
+        seen = self._tab_id if self.isVisible() else None
         if seen != self._told:
             self._told = seen
             self.panel.show(seen)
@@ -92,6 +90,7 @@ class PluginPage(QWidget):
             self._pause.start()
 
     def _refresh(self) -> None:
+        self._show_choices()
         text = self.field.text().strip().casefold()
         self.list.show_rows([row for row in self.panel.rows() if row.holds(text)])
         state = self.panel.state
@@ -102,7 +101,7 @@ class PluginPage(QWidget):
 
     def _reason(self, is_filtered: bool) -> str:
         """Why there is no row."""
-        if self._page is None:
+        if self._tab_id is None:
             return self.tr("What it shows stands here once a conversation is open.")
         if self.panel.state.phase in ("off", "starting"):
             return self.tr("Starting…")
@@ -110,10 +109,20 @@ class PluginPage(QWidget):
             self.tr("No row holds this.") if is_filtered else self.tr("There is nothing here yet.")
         )
 
-    def _choose(self, row: PanelRow) -> None:
-        place = row.place
-        if place is not None and self._page is not None and place.session_id == self._page.tab_id:
-            self._page.pane.view.jump(place.seq)
+    def _open(self, row: PanelRow) -> None:
+        self._leads_to = row.place.session_id if row.place is not None else ""
+        self.panel.open(row)
+
+    def _show_choices(self) -> None:
+        choices = self.panel.choices
+        self.choice.setVisible(bool(choices))
+        wanted = [(visible(one.title), one.id) for one in choices]
+        count = self.choice.count()
+        if wanted != [(self.choice.itemText(n), self.choice.itemData(n)) for n in range(count)]:
+            self.choice.clear()
+            for title, id_ in wanted:
+                self.choice.addItem(title, id_)
+        self.choice.setCurrentIndex(self.choice.findData(self.panel.chosen))
 
     def _build(self, theme: Theme) -> None:
         words = self.tr("Filter {name}").format(name=self.panel.name)
@@ -121,6 +130,16 @@ class PluginPage(QWidget):
         self.field.setAccessibleName(words)
         self.field.setPlaceholderText(self.tr("Filter"))
         self.list.setAccessibleName(self.panel.name)
+        self.choice.setObjectName("pluginChoice")
+        self.choice.setMinimumHeight(theme.measures.hit)
+        shows = self.tr("What {name} shows").format(name=self.panel.name)
+        self.choice.setAccessibleName(shows)
+        self.choice.setAccessibleDescription(shows)  # its name is told as what is chosen
+        # A long entry does not widen the pane.
+        self.choice.setSizeAdjustPolicy(
+            QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon
+        )
+        self.choice.setMinimumContentsLength(CHOICE_LETTERS)
         self._why.setProperty("muted", True)
         self._empty = QWidget(self)
         empty = QVBoxLayout(self._empty)
@@ -129,13 +148,16 @@ class PluginPage(QWidget):
         empty.addWidget(self._why)
         empty.addWidget(self._retry, 0, Qt.AlignmentFlag.AlignLeading)
         empty.addStretch(1)
-        self._stack = filtered.lay_out(self, self.field, self.list, self._empty, theme)
+        self._stack = filtered.lay_out(
+            self, self.field, self.list, self._empty, theme, below=self.choice
+        )
         self._refresh()
 
     def _wire(self) -> None:
         self.field.textChanged.connect(self._changed)
         self._pause.timeout.connect(self._refresh)
-        self.list.chosen.connect(self._choose)
+        self.list.chosen.connect(self._open)
+        self.choice.activated.connect(lambda at: self.panel.choose(self.choice.itemData(at)))
         self.panel.listen(self._changed)
         panel = self.panel
         self.destroyed.connect(lambda: panel.listen(None))

@@ -48,11 +48,12 @@ def say(text: str) -> str:
     return QCoreApplication.translate("plugin rows", text)
 
 
-def details(row: PanelRow, now: int) -> str:
-    """The second line: what the plugin adds, when it was, how long it took."""
+def details(row: PanelRow, now: int) -> list[str]:
+    """The parts of the second line: when it was, how long it took, and what the plugin adds, which
+    may be long."""
     took = seconds(row.duration_ms) if row.duration_ms is not None else ""
     when = day_and_time(row.time, now) if row.time else ""
-    return " · ".join(part for part in (visible(row.subtitle), when, took) if part)
+    return [part for part in (when, took, visible(row.subtitle)) if part]
 
 
 def mark_words(row: PanelRow) -> str:
@@ -88,7 +89,7 @@ class PluginRows(QAbstractListModel):
     def row(self, at: int) -> PanelRow:
         return self._rows[at]
 
-    def details(self, row: PanelRow) -> str:
+    def details(self, row: PanelRow) -> list[str]:
         return details(row, self._now_ms())
 
     def show(self, rows: Sequence[PanelRow]) -> None:
@@ -102,7 +103,7 @@ class PluginRows(QAbstractListModel):
         return next((at for at, row in enumerate(self._rows) if row.id == id_), -1)
 
     def _parts(self, row: PanelRow) -> list[str]:
-        parts = (visible(row.title), mark_words(row), self.details(row))
+        parts = (visible(row.title), mark_words(row), " · ".join(self.details(row)))
         return [part for part in parts if part]
 
 
@@ -143,7 +144,9 @@ class _Delegate(QStyledItemDelegate):
         painter.setPen(theme.color("danger" if row.mark == "failed" else "muted"))
         shown = QStyle.visualRect(option.direction, room, end)
         painter.drawText(shown, Qt.AlignmentFlag.AlignCenter, _SIGNS.get(row.mark, ""))
-        lines = ((visible(row.title), "text"), (self._rows.details(row), "muted"))
+        # Each part keeps its own direction.
+        about = " · ".join(map(apart, self._rows.details(row)))
+        lines = ((visible(row.title), "text"), (about, "muted"))
         for number, (words, colour) in enumerate(lines):
             top = room.top() + number * (room.height() // 2)
             line = QRect(room.left(), top, room.width() - icon - theme.space_4, room.height() // 2)
@@ -168,6 +171,7 @@ class PluginList(QListView):
         super().__init__(parent)
         self.setObjectName("pluginList")
         self._rows = model
+        self._current_id = ""  # it may come back after rows that do not hold it
         calm(self)
         self.setUniformItemSizes(True)
         self.setSelectionMode(QAbstractItemView.SelectionMode.NoSelection)
@@ -177,15 +181,20 @@ class PluginList(QListView):
         self.clicked.connect(self._choose)
 
     def show_rows(self, rows: Sequence[PanelRow]) -> None:
-        current, top = self.currentIndex(), self.indexAt(self.viewport().rect().topLeft())
+        top = self.indexAt(self.viewport().rect().topLeft())
         is_at_top = self.verticalScrollBar().value() == self.verticalScrollBar().minimum()
-        ids = [self._rows.row(one.row()).id if one.isValid() else "" for one in (current, top)]
+        top_id = self._rows.row(top.row()).id if top.isValid() else ""
         self._rows.show(rows)
-        now, first = (self._rows.place_of(one) for one in ids)
+        now, first = (self._rows.place_of(one) for one in (self._current_id, top_id))
         if now >= 0 and not self.currentIndex().isValid():
             self.setCurrentIndex(self._rows.index(now))
         if first >= 0 and not is_at_top:
             self.scrollTo(self._rows.index(first), QAbstractItemView.ScrollHint.PositionAtTop)
+
+    def currentChanged(self, current: Index, previous: Index) -> None:
+        super().currentChanged(current, previous)
+        if current.isValid():
+            self._current_id = self._rows.row(current.row()).id
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         if event.key() in _CHOOSING and self.currentIndex().isValid():

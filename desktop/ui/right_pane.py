@@ -2,9 +2,8 @@
 
 from collections.abc import Callable
 
-from PySide6.QtCore import Signal
+from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import (
-    QButtonGroup,
     QFrame,
     QHBoxLayout,
     QStackedWidget,
@@ -13,8 +12,10 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from desktop.ui.flow import FlowLayout
 from desktop.ui.key_hint import KeyHint
 from desktop.ui.theme import Theme
+from desktop.ui.visible import apart
 
 
 class RightPane(QFrame):
@@ -29,28 +30,34 @@ class RightPane(QFrame):
         self.setAccessibleName(self.tr("Right pane"))
         self.setMinimumWidth(now.measures.right_pane * 2 // 3)
         self._pages = QStackedWidget(self)
-        self._buttons = QButtonGroup(self)
-        self._row = QHBoxLayout()
-        self._row.setContentsMargins(now.space_8, now.space_4, now.space_4, now.space_4)
-        self._row.setSpacing(now.space_4)
-        self._row.addStretch(1)
+        self._widest = now.measures.right_pane * 2 // 5
+        self._row = FlowLayout(now.space_4)
+        row = QHBoxLayout()
+        row.setContentsMargins(now.space_8, now.space_4, now.space_4, now.space_4)
+        row.setSpacing(now.space_4)
+        row.addLayout(self._row, 1)
         self._close = close = self._tool("✕", "closeRightPane")
         close.setAccessibleName(self.tr("Close the right pane"))
         KeyHint(close, self.tr("Close"), "right_pane")
         close.clicked.connect(self.close_wanted)
-        self._row.addWidget(close)
+        row.addWidget(close, 0, Qt.AlignmentFlag.AlignTop)
         column = QVBoxLayout(self)
         column.setContentsMargins(0, 0, 0, 0)
         column.setSpacing(0)
-        column.addLayout(self._row)
+        column.addLayout(row)
         column.addWidget(self._pages, 1)
 
     def add_page(self, name: str, title: str, page: QWidget) -> None:
-        """One more page; `title` stands on its button."""
+        """One more page; `title` stands on its button, as far as there is room."""
         button = self._tool(title, f"rightPane.{name}")
+        shown = button.fontMetrics().elidedText(title, Qt.TextElideMode.ElideRight, self._widest)
+        if shown != title:
+            button.setText(apart(shown))
+            button.setAccessibleName(title)
+            button.setToolTip(title)
+        # No group of buttons: Tab would come to one of them only.
         button.setCheckable(True)
-        self._buttons.addButton(button)
-        self._row.insertWidget(self._pages.count(), button)
+        self._row.addWidget(button)
         self._pages.addWidget(page)
         self.setTabOrder(button, self._close)
         self.setTabOrder(self._close, page)
@@ -58,14 +65,51 @@ class RightPane(QFrame):
         if self._pages.count() == 1:
             button.setChecked(True)
 
+    def take_page(self, page: QWidget, name: str) -> None:
+        """Away with a page and its button; the first page is seen where it was seen."""
+        if page is self.page:
+            self._check(0)  # before Qt chooses another, which would be seen for a moment
+        self._pages.removeWidget(page)
+        button = self._button(name)
+        if button is not None:
+            self._row.removeWidget(button)
+            button.hide()
+            button.deleteLater()
+        page.hide()
+
+    @property
+    def name(self) -> str:
+        """Of the page that is seen; "" where there is none."""
+        seen = [button for button in self._in_order() if button.isChecked()]
+        return seen[0].objectName().removeprefix("rightPane.") if seen else ""
+
+    def show_named(self, name: str) -> None:
+        """The page of this name, if there is one."""
+        for at, button in enumerate(self._in_order()):
+            if button.objectName() == f"rightPane.{name}":
+                self._check(at)
+
     @property
     def page(self) -> QWidget | None:
         """What is seen of it."""
         return self._pages.currentWidget()
 
     def show_page(self, page: QWidget) -> None:
-        self._pages.setCurrentWidget(page)
-        self._buttons.buttons()[self._pages.currentIndex()].setChecked(True)
+        self._check(self._pages.indexOf(page))
+
+    def _check(self, at: int) -> None:
+        self._pages.setCurrentIndex(at)
+        for number, button in enumerate(self._in_order()):
+            button.setChecked(number == at)
+
+    def _in_order(self) -> list[QToolButton]:
+        """The buttons of the pages, as these stand in the stack."""
+        items = [self._row.itemAt(at) for at in range(self._pages.count())]
+        found = [item.widget() for item in items if item is not None]
+        return [button for button in found if isinstance(button, QToolButton)]
+
+    def _button(self, name: str) -> QToolButton | None:
+        return self.findChild(QToolButton, f"rightPane.{name}")
 
     def _tool(self, words: str, name: str) -> QToolButton:
         button = QToolButton(self)

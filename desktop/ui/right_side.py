@@ -7,11 +7,13 @@ from collections.abc import Callable, Sequence
 from PySide6.QtCore import QObject
 from PySide6.QtWidgets import QSplitter, QWidget
 
+from desktop.core.panels import PluginPanel
 from desktop.ui.conversation_area import ConversationArea
 from desktop.ui.outline.page import OutlinePage
 from desktop.ui.plugin_page import PluginPage
 from desktop.ui.right_pane import RightPane
 from desktop.ui.theme import Theme
+from desktop.ui.visible import visible
 
 
 class RightSide(QObject):
@@ -30,7 +32,7 @@ class RightSide(QObject):
         self._area = area
         self._width = theme().measures.right_pane
         self._outline = outline
-        self._plugins: list[PluginPage] = []
+        self._plugins: dict[PluginPanel, PluginPage] = {}
         self.pane = RightPane(theme)
         self.pane.hide()
         self.pane.add_page("outline", self.tr("Outline"), outline)
@@ -51,12 +53,23 @@ class RightSide(QObject):
         """What F6 leads to."""
         return [self.pane.page] if self.pane.page is not None else []
 
-    def add_plugin(self, page: PluginPage) -> None:
-        """A plugin's page, behind those that are there."""
-        self._plugins.append(page)
-        self.pane.add_page(f"plugin{len(self._plugins)}", page.panel.name, page)
-        page.left.connect(self._give_back)
-        page.show_conversation(self._area.current)
+    def show_plugins(
+        self, panels: Sequence[PluginPanel], make_page: Callable[[PluginPanel], PluginPage]
+    ) -> None:
+        """A page for each of them, behind those that are there; those of panels that are gone go.
+        One that comes in the place of another of its id is seen if that was."""
+        seen = self.pane.name
+        for panel in [one for one in self._plugins if one not in panels]:
+            page = self._plugins.pop(panel)
+            self.pane.take_page(page, _name_of(panel))
+            page.deleteLater()
+        for panel in [one for one in panels if one not in self._plugins]:
+            page = self._plugins[panel] = make_page(panel)
+            self.pane.add_page(_name_of(panel), visible(panel.name), page)
+            page.left.connect(self._give_back)
+            page.show_conversation(self._tab_id)
+        if self.pane.name != seen:
+            self.pane.show_named(seen)
 
     def toggle(self) -> None:
         if self.pane.isHidden():
@@ -82,10 +95,19 @@ class RightSide(QObject):
             self._give_back()
 
     def _show(self) -> None:
-        for page in (self._outline, *self._plugins):
-            page.show_conversation(self._area.current)
+        self._outline.show_conversation(self._area.current)
+        for page in self._plugins.values():
+            page.show_conversation(self._tab_id)
+
+    @property
+    def _tab_id(self) -> str | None:
+        return self._area.current.tab_id if self._area.current is not None else None
 
     def _give_back(self) -> None:
         """The focus goes back to where one writes."""
         if self._area.composer is not None:
             self._area.composer.field.setFocus()
+
+
+def _name_of(panel: PluginPanel) -> str:
+    return f"plugin.{panel.id}"

@@ -1,12 +1,13 @@
 """Settings, drawn from their declarations: one control a setting, a change counts at once.
 
-The pages of access and of tool servers are handed in and stand first; that of the keyboard stands
-in the place of its one setting, that of storage takes its settings in, the note about the sandbox
-stands over the settings of the tools, and what a feed of releases said under its address.
+The pages of access, of tool servers and of plugins are handed in and stand first; that of the
+keyboard stands in the place of its one setting, that of storage takes its settings in, the note
+about the sandbox stands over the settings of the tools, and what a feed of releases said under its
+address.
 A bad value is refused in words under its field and changes nothing.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import cast
 
 from PySide6.QtCore import QSize, Qt
@@ -63,6 +64,7 @@ class SettingsDialog(QDialog):
         *,
         access_page: QWidget,
         tool_servers_page: QWidget,
+        plugins_page: QWidget,
         storage_page: StoragePage,
         keyboard_page: QWidget,
         cache_prices: Callable[[str], CachePrices | None],
@@ -82,16 +84,19 @@ class SettingsDialog(QDialog):
         self._price_notes: dict[str, QLabel] = {}
         self._sandbox_note = sandbox_note
         self._release_row = release_row
-        self._build(access_page, tool_servers_page, keyboard_page)
+        first = (
+            (self.tr("Access"), access_page),
+            (self.tr("Tool servers"), tool_servers_page),
+            (self.tr("Plugins"), plugins_page),
+        )
+        self._build(first, keyboard_page)
         preferences.changed.connect(self._preference_changed)
         wanted = QSize(theme.px(theme.measures.dialog * 5 // 4), theme.px(theme.measures.dialog))
         self.resize(wanted.boundedTo(self.screen().availableSize() * 0.9))
 
     # -- building -----------------------------------------------------------------------------
 
-    def _build(
-        self, access_page: QWidget, tool_servers_page: QWidget, keyboard_page: QWidget
-    ) -> None:
+    def _build(self, first: Sequence[tuple[str, QWidget]], keyboard_page: QWidget) -> None:
         theme = self._theme
         outer = QVBoxLayout(self)
         outer.setContentsMargins(theme.space_12, theme.space_12, theme.space_12, theme.space_12)
@@ -101,8 +106,8 @@ class SettingsDialog(QDialog):
         self._sections.setAccessibleName(self.tr("Sections"))
         self._pages = QStackedWidget(self)
         self._sections.currentRowChanged.connect(self._pages.setCurrentIndex)
-        self._add_page(self.tr("Access"), access_page)
-        self._add_page(self.tr("Tool servers"), tool_servers_page)
+        for title, page in first:
+            self._add_page(title, page)
         for section in dict.fromkeys(setting.section for setting in SETTINGS):
             if section == KEYS.section:
                 self._add_page(self.tr(section), keyboard_page)

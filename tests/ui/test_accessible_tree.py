@@ -10,6 +10,7 @@ from PySide6.QtCore import QMimeData, Qt
 from PySide6.QtGui import QAccessible
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import (
+    QFileDialog,
     QLabel,
     QLineEdit,
     QListWidget,
@@ -34,11 +35,26 @@ pytestmark = pytest.mark.timeout(300)
 
 CODE = "Layer on layer.\n\n```python\nprint(1)\n```\n\n[a link](https://example.org)"
 LONG = "n" * 200
+HISTORY = "rightPane.plugin.prompt-history"
+PLUGIN = f"""
+id = "long"
+name = "{LONG[:60]}"
+version = "1"
+minimum_host = "0"
+command = ["{{python}}", "{LONG}.py"]
+capabilities = ["api_read:messages"]
+"""
 
 
 @pytest.fixture
 def home(tmp_path: Path) -> Home:
     return Home(tmp_path)
+
+
+def a_plugin(place: Path) -> Path:
+    place.mkdir()
+    (place / "plugin.toml").write_text(PLUGIN)
+    return place
 
 
 def rows_of(window: QWidget, name: str) -> list[Node]:
@@ -84,7 +100,7 @@ def test_u38_every_control_has_a_name_and_is_reached_with_the_keyboard_in_every_
         assert regions_by_f6(person) == ["composer", "searchField", "transcript"]
         assert_the_search_gives_the_keyboard_back(person)
         assert_shift_f10_opens_the_menu_of_the_row(person)
-        look_at_dialogs(eye)
+        look_at_dialogs(eye, a_plugin(home.root / "plugin"))
         look_at_the_palette(eye)
         look_at_what_is_written(eye)
         look_beside_the_conversation(eye)
@@ -131,6 +147,22 @@ def assert_shift_f10_opens_the_menu_of_the_row(person: Person) -> None:
     person.wait(lambda: not person.shows("rowMenu"))
 
 
+def look_at_an_offer(eye: Looker, plugin: Path) -> None:
+    """A plugin with a long name that is to be installed, and is not."""
+    person = eye.person
+    person.choose_section("Plugins")
+    person.click("installPlugin")
+    person.wait(lambda: person.window.findChildren(QFileDialog))
+    (dialog,) = person.window.findChildren(QFileDialog)
+    name = dialog.findChild(QLineEdit, "fileNameEdit")
+    assert name is not None
+    name.setText(str(plugin))
+    person.press(Qt.Key.Key_Return, name)
+    person.wait(lambda: person.shows("pluginOffer"))
+    eye.look_at_dialog("a plugin that is to be installed", "pluginOffer")
+    person.close_dialog("pluginOffer")
+
+
 def look_at_the_palette(eye: Looker) -> None:
     person = eye.person
     person.do("palette")
@@ -166,6 +198,11 @@ def look_beside_the_conversation(eye: Looker) -> None:
     person.do("right_pane")
     person.wait(lambda: person.shows("outlineList"))
     eye.look("outline", person.window, person.composer)
+    person.wait(lambda: person.parts(QToolButton, HISTORY))
+    person.click(HISTORY)
+    person.wait(lambda: person.shows("pluginChoice") and person.shows("pluginList"))
+    eye.look("a plugin", person.window, person.composer)
+    person.click("rightPane.outline")
     person.do("right_pane")
 
 
@@ -178,7 +215,7 @@ def look_at_the_search(eye: Looker) -> None:
     eye.look("search", person.window, person.part(QLineEdit, "searchEverything"))
 
 
-def look_at_dialogs(eye: Looker) -> None:
+def look_at_dialogs(eye: Looker, plugin: Path) -> None:
     person = eye.person
     person.do("settings")
     person.wait(lambda: person.shows("settingsDialog"))
@@ -192,6 +229,7 @@ def look_at_dialogs(eye: Looker) -> None:
     person.wait(lambda: person.shows("serverForm"))
     eye.look_at_dialog("server form", "serverForm")
     person.close_dialog("serverForm")
+    look_at_an_offer(eye, plugin)
     person.close_dialog("settingsDialog")
     person.do("usage")
     person.wait(lambda: person.shows("usageBox"))

@@ -1,6 +1,6 @@
 """A plugin's page in the right pane: rows in the program's look, a filter, a way to the place."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 
 import pytest
 import qasync
@@ -9,12 +9,10 @@ from PySide6.QtTest import QAbstractItemModelTester
 from PySide6.QtWidgets import QLabel, QPushButton
 from pytestqt.qtbot import QtBot
 
-from desktop.core.panels import PanelRow, PanelState, Place
+from desktop.core.panels import PanelChoice, PanelRow, PanelState, Place
 from desktop.ui.plugin_page import PluginPage
-from desktop.ui.tasks import Tasks
-from desktop.ui.transcript.pane import TranscriptPane
+from desktop.ui.theme import LIGHT, Theme
 from tests.ui.conftest import until
-from tests.ui.transcript import desk as transcript
 
 NOW = 1_700_000_000_000
 
@@ -22,10 +20,13 @@ NOW = 1_700_000_000_000
 class Panel:
     """A plugin that shows what a test says."""
 
-    name = "Prompt history"
+    id, name = "prompt-history", "Prompt history"
 
     def __init__(self) -> None:
         self.state = PanelState()
+        self.choices: list[PanelChoice] = []
+        self.chosen = ""
+        self.opened: list[str] = []
         self.told: list[str | None] = []
         self.retries = 0
         self._rows: list[PanelRow] = []
@@ -40,6 +41,13 @@ class Panel:
     def show(self, session_id: str | None) -> None:
         self.told.append(session_id)
 
+    def choose(self, id_: str) -> None:
+        self.chosen = id_
+        self.say(*self._rows)
+
+    def open(self, row: PanelRow) -> None:
+        self.opened.append(row.id)
+
     def retry(self) -> None:
         self.retries += 1
 
@@ -50,25 +58,16 @@ class Panel:
 
 
 class There:
-    """A real transcript and the page beside it."""
+    """The page beside a conversation."""
+
+    tab_id = "tab"
 
     def __init__(self, loop: qasync.QEventLoop, qtbot: QtBot) -> None:
-        self.desk = transcript.Desk(loop, qtbot)
-        self.loop, self.qtbot, self.tab_id = loop, qtbot, self.desk.tab
+        self.loop, self.qtbot = loop, qtbot
         self.panel = Panel()
-        self.tasks = Tasks()
-        self.pane = TranscriptPane(
-            self.tab_id,
-            theme=self.desk.theme(),
-            reader=self.desk.log.reader,
-            hub=self.desk.hub,
-            start=self.tasks.start,
-            later=self.desk.later,
-        )
-        self.page = PluginPage(self.desk.theme, panel=self.panel, now_ms=lambda: NOW)
-        for widget in (self.pane, self.page):
-            qtbot.addWidget(widget)
-        self.pane.resize(700, 500)
+        theme = Theme("light", LIGHT)
+        self.page = PluginPage(lambda: theme, panel=self.panel, now_ms=lambda: NOW)
+        qtbot.addWidget(self.page)
         self.page.resize(320, 500)
         self.tester = QAbstractItemModelTester(self.page.model)
 
@@ -91,11 +90,10 @@ class There:
 
 
 @pytest.fixture
-def there(loop: qasync.QEventLoop, qtbot: QtBot) -> Iterator[There]:
+def there(loop: qasync.QEventLoop, qtbot: QtBot) -> There:
     made = There(loop, qtbot)
-    made.page.show_conversation(made)
-    yield made
-    loop.run_until_complete(made.tasks.close())
+    made.page.show_conversation(made.tab_id)
+    return made
 
 
 def test_the_plugin_is_told_what_is_in_view_only_while_its_page_is_seen(there: There) -> None:
@@ -112,7 +110,7 @@ def test_rows_say_what_a_plugin_said_and_hide_nothing(there: There) -> None:
     there.panel.say(there.row(2), hostile)
     there.wait(lambda: len(there.lines()) == 2)
     assert there.lines()[0] == "Prompt 2"
-    assert there.lines()[1] == "<b>x</b>‹U+202E›txt. Failed. side‹ZWSP› · 3 s"
+    assert there.lines()[1] == "<b>x</b>‹U+202E›txt. Failed. 3 s · side‹ZWSP›"
 
 
 def test_the_filter_lets_through_what_holds_it_as_one_types(there: There) -> None:
@@ -127,24 +125,47 @@ def test_the_filter_lets_through_what_holds_it_as_one_types(there: There) -> Non
     there.wait(lambda: len(there.lines()) == 3)
 
 
-def test_enter_and_a_click_jump_to_the_place(there: There) -> None:
-    long = "\n\n".join(f"Layer {number}." for number in range(40))
-    there.desk.write([there.desk.chunk(long, id_=f"u{number}") for number in range(1, 6)])
-
-    async def show() -> None:
-        there.pane.enter()
-        there.pane.show()
-        there.page.show()
-
-    there.loop.run_until_complete(show())
+def test_enter_and_a_click_want_what_is_behind_a_row(there: There) -> None:
+    there.page.show()
     there.panel.say(*(there.row(number) for number in (5, 2)))
-    there.wait(lambda: len(there.lines()) == 2 and there.pane.view.read_seq > 2)
+    there.wait(lambda: len(there.lines()) == 2)
     there.page.list.setCurrentIndex(there.page.model.index(1))
     there.qtbot.keyClick(there.page.list, Qt.Key.Key_Return)
-    there.wait(lambda: there.pane.view.read_seq == 2)
     point = there.page.list.visualRect(there.page.model.index(0)).center()
     there.qtbot.mouseClick(there.page.list.viewport(), Qt.MouseButton.LeftButton, pos=point)
-    there.wait(lambda: there.pane.view.read_seq > 2)
+    assert there.panel.opened == ["r2", "r5"]
+
+
+def test_what_is_filtered_by_stays_where_a_row_led_to_another_conversation(there: There) -> None:
+    there.page.show()
+    other = PanelRow("o", 9, "Prompt 9", place=Place("other", 1))
+    there.panel.say(other, there.row(1))
+    there.qtbot.keyClicks(there.page.field, "9")
+    there.wait(lambda: there.lines() == ["Prompt 9"])
+    there.page.list.setCurrentIndex(there.page.model.index(0))
+    there.qtbot.keyClick(there.page.list, Qt.Key.Key_Return)
+    there.panel.say()
+    there.page.show_conversation("other")
+    there.wait(lambda: there.lines() == [])
+    there.panel.say(other)
+    there.wait(lambda: there.lines() == ["Prompt 9"])
+    assert there.page.list.currentIndex().row() == 0
+    there.page.show_conversation(there.tab_id)
+    assert there.page.field.text() == ""
+
+
+def test_a_plugin_with_several_ways_to_fill_its_page_has_a_switch(there: There) -> None:
+    there.page.show()
+    assert not there.page.choice.isVisible()
+    there.panel.choices = [PanelChoice("a", "This one"), PanelChoice("b", "All <b>of it</b>\u202e")]
+    there.panel.chosen = "a"
+    there.panel.say()
+    there.wait(there.page.choice.isVisible)
+    assert there.page.choice.currentText() == "This one"
+    there.page.choice.setFocus()
+    there.qtbot.keyClick(there.page.choice, Qt.Key.Key_Down)
+    assert there.panel.chosen == "b"
+    there.wait(lambda: there.page.choice.currentText() == "All <b>of it</b>‹U+202E›")
 
 
 def test_a_plugin_that_was_ended_is_named_with_a_way_out(there: There) -> None:

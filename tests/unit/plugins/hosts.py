@@ -14,6 +14,8 @@ from typing import Any
 import psutil
 
 from desktop.core.chunks import NewChunk
+from desktop.core.errors import NacreError
+from desktop.core.panels import Place
 from desktop.feed.cursors import Cursors
 from desktop.feed.hub import Hub
 from desktop.feed.source import Door
@@ -30,7 +32,7 @@ from tests.unit.store.builders import new_tab, open_log
 PLAIN = Path(__file__).parents[2] / "fakes" / "plain_plugin.py"
 SECONDS = 30.0
 GRANTED = frozenset({READ_MESSAGES})
-MANIFEST = Manifest("plain", "Plain", "1", "0", ("{python}",), GRANTED)
+MANIFEST = Manifest("plain", "Plain", "1", "0", ("{python}", "main.py"), GRANTED)
 
 
 async def until(holds: Callable[[], bool]) -> None:
@@ -126,13 +128,19 @@ class Stage:
         self.main = main or PLAIN
         self.words = words if main else (str(self.place), *words)
         cursors = Cursors(b"s", epoch="e", now=self.time.clock)
-        door = Door(log.sources, self.bindings.access, cursors, "e")
+        door = Door(log.sources_in_use, self.bindings.access, cursors, "e")
         subscriptions = Subscriptions(
             self.hub, door, start=self.start, later=self.time.later, clock=self.time.clock
         )
         around = Surroundings(
-            doors=Doors(door, subscriptions, self.bindings, self.sessions),
-            launch=self.launch,
+            doors=Doors(
+                door,
+                subscriptions,
+                self.bindings,
+                self.sessions,
+                self.navigate,
+                self.time.clock,
+            ),
             errors=lambda name: folder / f"{name}.log",
             host_version="1.0",
             start=self.start,
@@ -140,9 +148,17 @@ class Stage:
             clock=self.time.clock,
             patience=patience,
         )
-        self.plugin = Plugin(MANIFEST, around, granted=GRANTED)
+        self.went: list[tuple[str, int]] = []
+        self.told: list[str] = []
+        self.refusal: NacreError | None = None
+        self.plugin = Plugin(MANIFEST, around, launch=self.launch, granted=GRANTED)
 
-    def launch(self, manifest: Manifest) -> Launch:
+    async def navigate(self, place: Place) -> None:
+        if self.refusal is not None:
+            raise self.refusal
+        self.went.append((place.session_id, place.seq))
+
+    def launch(self) -> Launch:
         words = (sys.executable, "-I", str(self.main), *self.words)
         return Launch(words, {"PATH": os.environ["PATH"]}, None)
 
@@ -153,7 +169,14 @@ class Stage:
     def start(self, coroutine: Coroutine[Any, Any, None], name: str) -> None:
         task = asyncio.get_running_loop().create_task(coroutine, name=name)
         self.tasks.add(task)
-        task.add_done_callback(self.tasks.discard)
+        task.add_done_callback(self._done)
+
+    def _done(self, task: "asyncio.Task[Any]") -> None:
+        """An error for the person is told, as the window's tasks do."""
+        self.tasks.discard(task)
+        error = None if task.cancelled() else task.exception()
+        if isinstance(error, NacreError):
+            self.told.append(str(error))
 
     async def connect(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         line = Line(reader, writer)

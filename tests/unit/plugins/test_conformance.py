@@ -35,7 +35,7 @@ def test_it_is_greeted_with_what_it_may_and_told_what_is_in_view(tell: Tell) -> 
         assert greeting["capabilities"] == [READ_MESSAGES]
         assert greeting["plugin"] == {"id": "plain", "generation": 1}
         shown = await line.answer("panel.show", {})
-        assert shown == {"sessionId": stage.tab, "view": 1}
+        assert shown == {"sessionId": stage.tab, "view": 1, "choice": ""}
         assert stage.plugin.state.phase == "ready"
 
     tell(story)

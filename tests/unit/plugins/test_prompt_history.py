@@ -1,5 +1,6 @@
 """The shipped plugin, as a process, against the host and a real log (SPEC R07, R14)."""
 
+import runpy
 import sys
 from pathlib import Path
 
@@ -7,12 +8,14 @@ import pytest
 
 from desktop import paths
 from desktop.core.chunks import NewChunk, System, ToolResult
-from desktop.headless.plugging import Shipped
+from desktop.core.panels import Place
+from desktop.plugins.folders import read_named
+from desktop.plugins.limits import PING_SECONDS, Allowance
 from tests.unit.plugins.hosts import Stage, play, until
 from tests.unit.store.builders import chunk
 
-SHIPPED = Shipped(paths.resources() / "plugins")
-MAIN = SHIPPED.folder / "prompt-history" / "main.py"
+SHIPPED = paths.resources() / "plugins" / "prompt-history"
+MAIN = SHIPPED / "main.py"
 
 if sys.platform == "win32":
     pytest.skip("the stage listens to a Unix socket", allow_module_level=True)
@@ -32,9 +35,9 @@ def titles(stage: Stage) -> list[str]:
     return [row.title for row in stage.plugin.rows()]
 
 
-def test_the_shipped_plugins_are_whole() -> None:
-    (manifest,) = SHIPPED.read()
-    assert (manifest.id, manifest.name) == ("prompt-history", "Prompt history")
+def test_the_shipped_plugin_is_whole() -> None:
+    manifest = read_named(SHIPPED, "prompt-history", host_version="0")
+    assert manifest.name == "Prompt history"
 
 
 def test_it_shows_every_prompt_the_newest_first_with_how_its_turn_went(tmp_path: Path) -> None:
@@ -44,6 +47,7 @@ def test_it_shows_every_prompt_the_newest_first_with_how_its_turn_went(tmp_path:
         await stage.write(*turn(120, "failed"))
         stage.plugin.show(stage.tab)
         await until(lambda: [row.mark for row in stage.plugin.rows()][:1] == ["failed"])
+        await until(lambda: len(titles(stage)) == 121)
         await until(lambda: all(row.duration_ms == 7 for row in stage.plugin.rows()))
         assert titles(stage) == [f"Prompt {number}" for number in range(120, -1, -1)]
         first = stage.plugin.rows()[0]
@@ -84,3 +88,98 @@ def test_what_it_was_not_told_it_reads_after_a_check(tmp_path: Path) -> None:
         await until(lambda: titles(stage) == ["Prompt 1", "Prompt 0"])
 
     play(tmp_path, story, main=MAIN)
+
+
+async def another(stage: Stage, *chunks: NewChunk, title: str = "") -> str:
+    """One more conversation of the same workspace, with rows."""
+    tab = await stage.log.catalogue.create_tab(1, title=title)
+    await stage.log.session(tab.id).append(chunks)
+    return tab.id
+
+
+def test_it_shows_the_prompts_of_the_whole_workspace_and_each_leads_to_its_own_conversation(
+    tmp_path: Path,
+) -> None:
+    async def story(stage: Stage) -> None:
+        await stage.write(*turn(0))
+        other = await another(stage, *turn(1), title="Shells")
+        stage.plugin.show(stage.tab)
+        await until(lambda: titles(stage) == ["Prompt 0"])
+        assert [one.title for one in stage.plugin.choices] == [
+            "This conversation",
+            "This workspace",
+        ]
+        stage.plugin.choose("workspace")
+        await until(lambda: set(titles(stage)) == {"Prompt 0", "Prompt 1"})
+        (row,) = (one for one in stage.plugin.rows() if one.title == "Prompt 1")
+        assert (row.subtitle, row.duration_ms) == ("Shells", 7)
+        assert row.place == Place(other, 1)
+        # What happens in any of them is followed.
+        stage.hub.receipt(await stage.log.session(other).append([chunk("u2", "Two", turn="t2")]))
+        await until(lambda: "Two" in titles(stage))
+        # Beside another of them there is nothing to read anew.
+        stage.plugin.show(other)
+        await until(lambda: set(titles(stage)) == {"Prompt 0", "Prompt 1", "Two"})
+        stage.plugin.choose("conversation")
+        await until(lambda: titles(stage) == ["Two", "Prompt 1"])
+
+    play(tmp_path, story, main=MAIN)
+
+
+def test_what_comes_into_the_workspace_is_found_and_what_goes_into_the_bin_is_left_out(
+    tmp_path: Path,
+) -> None:
+    async def story(stage: Stage) -> None:
+        await stage.write(*turn(0))
+        stage.plugin.show(stage.tab)
+        await until(lambda: len(stage.plugin.choices) == 2)
+        stage.plugin.choose("workspace")
+        await until(lambda: titles(stage) == ["Prompt 0"])
+        other = await another(stage, *turn(1))
+        stage.time.advance(PING_SECONDS)
+        await until(lambda: len(titles(stage)) == 2)
+        await stage.log.catalogue.trash_tab(other)
+        stage.time.advance(5)
+        await until(lambda: titles(stage) == ["Prompt 0"])
+
+    play(tmp_path, story, main=MAIN)
+
+
+def test_a_prompt_that_a_fork_shares_is_shown_once(tmp_path: Path) -> None:
+    async def story(stage: Stage) -> None:
+        await stage.write(*turn(0))
+        fork = (await stage.log.catalogue.fork_tab(stage.tab, at_seq=3)).id
+        await stage.log.session(fork).append(turn(1))
+        stage.plugin.show(fork)
+        await until(lambda: titles(stage) == ["Prompt 1", "Prompt 0"])
+        stage.plugin.choose("workspace")
+        await until(lambda: set(titles(stage)) == {"Prompt 0", "Prompt 1"})
+        places = {row.place.session_id for row in stage.plugin.rows() if row.place is not None}
+        assert places == {fork}
+
+    play(tmp_path, story, main=MAIN)
+
+
+@pytest.mark.parametrize("size", [80, 20_000, 900_000])
+def test_a_large_workspace_costs_time_and_not_the_plugin(size: int) -> None:
+    """However fast it is answered, it stays below what would end it."""
+    pace_type = runpy.run_path(str(MAIN))["Pace"]
+    time = Clock()
+    pace_type.take.__globals__["time"] = time
+    pace, allowance = pace_type(), Allowance(time.monotonic)
+    for _ in range(1_500):
+        pace.take(size)
+        allowance.take(size)
+
+
+class Clock:
+    """Time that passes only while one sleeps."""
+
+    def __init__(self) -> None:
+        self._now = 0.0
+
+    def monotonic(self) -> float:
+        return self._now
+
+    def sleep(self, seconds: float) -> None:
+        self._now += seconds
