@@ -25,12 +25,19 @@ from desktop.core.chunks import (
     ToolResult,
 )
 from desktop.core.groups import OpenRow, Row
+from desktop.core.growing import Growing
 from desktop.core.media import entries, is_media
 from desktop.core.printed import Printed
 from desktop.core.records import Fold
 from desktop.ui.theme import Theme
 from desktop.ui.transcript.box import Box, Panel, Space
-from desktop.ui.transcript.card import Cards, head_and_tail, result_pieces, text_pieces
+from desktop.ui.transcript.card import (
+    Cards,
+    growing_pieces,
+    head_and_tail,
+    result_pieces,
+    text_pieces,
+)
 from desktop.ui.transcript.clock import wall_ms
 from desktop.ui.transcript.lane import lane_of
 from desktop.ui.transcript.output import Look
@@ -142,7 +149,7 @@ class Maker:
         if opened.type == "tool_call":
             return self._call(row, context, fold)
         if opened.type == "tool_result":
-            return self._lone_result(ToolResult(opened.call_id, opened.name, row.text), fold)
+            return self._lone_output(opened.name, row.block.output, fold)
         writer = self.renderer.writer(Paper(self.theme), self.repaint)
         box = Box(writer=writer, above=self.theme.space_4)
         self.grow(box, row)
@@ -216,6 +223,14 @@ class Maker:
         for one in entries(data):
             if is_media(one):
                 box.pieces.extend(attached_pieces(self.theme, self.gallery, one, 0))
+        return box
+
+    def _lone_output(self, name: str, output: Growing | None, fold: Fold) -> Box:
+        """The same while it runs."""
+        box = self._folding(say("Result of {0}").format(name), "", fold)
+        if fold != "folded" and output is not None:
+            look = Look(self.theme, ground="bg", left=self.theme.space_16)
+            box.pieces.extend(growing_pieces(output, look))
         return box
 
     def _error(self, data: ErrorNote, fold: Fold) -> Box:
