@@ -39,6 +39,7 @@ from desktop.ui.transcript.card import (
     text_pieces,
 )
 from desktop.ui.transcript.clock import wall_ms
+from desktop.ui.transcript.error_text import ErrorText
 from desktop.ui.transcript.lane import lane_of
 from desktop.ui.transcript.output import Look
 from desktop.ui.transcript.phrases import (
@@ -244,7 +245,7 @@ class Maker:
         for sentence in error_lines(data)[1:]:
             cursor.insertBlock(body_block(self.theme, below=0))
             cursor.insertText(cleaned(sentence), ink(self.theme.color("muted")))
-        pieces.append(TextPiece(Paper(self.theme), document, left=pad, right=pad))
+        pieces.append(ErrorText(Paper(self.theme), document, pad=pad))
         detail = _detail(data)
         if detail:
             muted = Paper(self.theme, "muted")

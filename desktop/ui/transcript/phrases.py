@@ -53,10 +53,7 @@ def say(text: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """A call as a card shows it, streaming or sealed.
-
-    `live` is what its tool prints, `started` when that began, ms UTC.
-    """
+    """A call as a card shows it; `live` is what it prints, `started` when that began, ms UTC."""
 
     call_id: str
     name: str
