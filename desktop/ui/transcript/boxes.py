@@ -80,13 +80,19 @@ _UNFIT = re.compile("[\\0\ud800-\udfff]")
 
 @dataclass(frozen=True, slots=True)
 class Maker:
-    """Makes boxes in one look."""
+    """Makes boxes in one look; `reveals` shows what code hides."""
 
     theme: Theme
     renderer: Renderer
     repaint: Callable[[], None]
     gallery: Gallery = NO_PICTURES
     now_ms: Callable[[], int] = wall_ms
+    reveals: bool = False
+
+    @property
+    def _paper(self) -> Paper:
+        """What an answer is written on."""
+        return Paper(self.theme, reveals=self.reveals)
 
     def make(self, row: Row, context: Context, fold: Fold) -> Box:
         """The box of a row; a row that can't be drawn becomes plain text, and is logged."""
@@ -151,7 +157,7 @@ class Maker:
             return self._call(row, context, fold)
         if opened.type == "tool_result":
             return self._lone_output(opened.name, row.block.output, fold)
-        writer = self.renderer.writer(Paper(self.theme), self.repaint)
+        writer = self.renderer.writer(self._paper, self.repaint)
         box = Box(writer=writer, above=self.theme.space_4)
         self.grow(box, row)
         return box
@@ -159,7 +165,7 @@ class Maker:
     def _answer(self, data: Text, fold: Fold) -> Box:
         text = cleaned(data.text)
         box = Box(above=self.theme.space_4)
-        paper = Paper(self.theme)
+        paper = self._paper
         if len(text) > WHOLE_LIMIT and fold == "all":
             box.pieces = list(plain_pieces(paper, text))
         else:
