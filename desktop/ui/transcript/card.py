@@ -216,7 +216,7 @@ def growing_pieces(output: Growing, look: Look) -> list[Piece]:
         whole = whole.head(len(whole.text.rstrip("\n")))
         return list(output_pieces(whole, look)) if whole.text.strip() else []
     words = say("{0} lines between").format(f"{output.between:,}")
-    between = muted_piece(look.theme, words, left=look.left)
+    between = LinePiece(Paper(look.theme, "muted"), words, kind="text", small=True, left=look.left)
     head = head.head(len(head.text.rstrip("\n")))
     return [*output_pieces(head, look), between, *output_pieces(tail, look)]
 

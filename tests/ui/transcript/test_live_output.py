@@ -14,7 +14,7 @@ from desktop.core.reducer import Grew
 from desktop.core.status import TabStatus
 from desktop.core.terminal import printed
 from desktop.ui.transcript.box import Box
-from desktop.ui.transcript.pieces import TextPiece
+from desktop.ui.transcript.pieces import LinePiece, TextPiece
 from tests.ui.transcript.desk import Desk
 
 RED = b"\x1b[31mred\x1b[0m"
@@ -109,12 +109,15 @@ def test_a_carriage_return_writes_over_its_line(desk: Desk) -> None:
 def test_of_a_long_one_both_ends_are_seen_and_how_much_lies_between(desk: Desk) -> None:
     running = Running(desk)
     running.prints(b"".join(b"line %d\n" % number for number in range(1_000)))
-    head, between, tail = (one.toPlainText() for one in running.output)
+    head, tail = (one.toPlainText() for one in running.output)
+    lines = [one.offer[0] for one in running.box.pieces if isinstance(one, LinePiece)]
     assert head.split("\n") == [f"line {number}" for number in range(20)]
-    assert between == "960 lines between"
+    assert lines[-1] == "960 lines between"
     assert tail.split("\n") == [f"line {number}" for number in range(980, 1_000)]
     height = running.box.height
     running.prints(b"one more\n")
+    assert running.box.height == height
+    running.ends()
     assert running.box.height == height
 
 
