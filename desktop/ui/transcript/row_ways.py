@@ -27,13 +27,14 @@ class RowWays(QObject):
 
     def __init__(self, viewport: QWidget) -> None:
         super().__init__(viewport)
+        self._viewport = viewport
         self._theme: Theme | None = None
         self._bar = QFrame(viewport)
         self._bar.setObjectName("rowWays")
         row = QHBoxLayout(self._bar)
         row.setContentsMargins(0, 0, 0, 0)
         row.addStretch(1)
-        self._buttons = {way: self._button(way, row) for way in WAYS}
+        self._buttons: dict[Way, QPushButton] = {way: self._button(way, row) for way in WAYS}
         self._bar.hide()
 
     def _button(self, way: Way, row: QHBoxLayout) -> QPushButton:
@@ -65,9 +66,9 @@ class RowWays(QObject):
         """Who was on a button is in the conversation again."""
         if self._bar.isHidden():
             return
-        viewport = self._bar.parentWidget()
         if any(button.hasFocus() for button in self._buttons.values()):
-            viewport.parentWidget().setFocus(Qt.FocusReason.OtherFocusReason)
+            # A scroll area keeps the focus for its viewport.
+            self._viewport.setFocus(Qt.FocusReason.OtherFocusReason)
         self._bar.hide()
 
     def _dress(self, theme: Theme) -> None:
