@@ -556,7 +556,9 @@ def test_documents_of_a_conversation_out_of_sight_go_at_once(desk: Desk) -> None
     view = desk.show()
     desk.qtbot.mouseMove(view.viewport(), view.viewport().rect().center())
     desk.settle()
-    assert view.findChild(QFrame, "rowActs").isVisible()
+    acts = view.findChild(QFrame, "rowActs")
+    assert acts is not None
+    assert acts.isVisible()
     boxes = [view.box_of(row.id) for row in desk.model.rows()]
     documents = [
         weakref.ref(piece.document)
