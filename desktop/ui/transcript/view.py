@@ -60,8 +60,7 @@ class TranscriptView(PagedList):
 
     `wished(Wish)` to edit, regenerate or fork; `way_wanted(Way)` for an answer that was cut;
     `branch_wanted(Point, tab_id)` to switch; `code_wanted(text, language)` to save a block of code;
-    `copy_wanted(Copying)` when rows that are marked have to be read from the log; `laid_out` when
-    another place may be on the screen.
+    `laid_out` when another place may be on the screen.
     """
 
     wished = Signal(object)
