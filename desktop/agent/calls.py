@@ -18,7 +18,7 @@ from desktop.agent.surroundings import Place, Surroundings
 from desktop.core.chunks import LogChunk, NewChunk, ToolCall, ToolResult
 from desktop.core.conversation import started_mark
 from desktop.core.errors import StoreError, ToolFailed
-from desktop.core.printed import as_json
+from desktop.core.printed import Growth, as_json
 from desktop.core.reducer import Grew, Opened
 from desktop.core.tools import Origin, Stopped, ToolOutcome
 
@@ -212,9 +212,11 @@ class Calls:
         job.started = True
         self._open(job)
 
-        def report(text: str) -> None:
-            if text and not job.over:
-                self._around.publisher.live(self._place.tab_id, Grew(job.id, text))
+        def report(told: str | Growth) -> None:
+            growth = told if isinstance(told, Growth) else Growth(told)
+            if growth != Growth("") and not job.over:
+                op = Grew(job.id, growth.text, growth.spans, growth.back, growth.lost)
+                self._around.publisher.live(self._place.tab_id, op)
 
         return await tool.run(act, scene, report)
 

@@ -62,6 +62,22 @@ class Printed:
         """Its spans where it stands behind a text."""
         return tuple(Span(one.start + len(text), one.length, one.style) for one in self.spans)
 
+    def part(self, first: int, end: int) -> "Printed":
+        """What lies between two places."""
+        at = bisect_right(self.spans, first, key=_end_of)
+        return Printed(self.text[first:end], tuple(_moved(self.spans[at:], first, end)))
+
+
+@dataclass(frozen=True, slots=True)
+class Growth:
+    """What came of an output: the last `back` characters of what stood are gone, then `text` stands
+    there, its `spans` counted from its own start. `lost` lines came before it and were not told."""
+
+    text: str
+    spans: tuple[Span, ...] = ()
+    back: int = 0
+    lost: int = 0
+
 
 def as_json(spans: Sequence[Span]) -> list[list[object]]:
     """`[start, length, style]` each, as a row keeps them; of too many the first ones."""
@@ -89,6 +105,8 @@ def _end_of(span: Span) -> int:
 def _moved(spans: Iterable[Span], first: int, end: int) -> Iterator[Span]:
     """The parts of spans between two places, counted from the first."""
     for one in spans:
+        if one.start >= end:
+            return
         start, stop = max(one.start, first), min(one.start + one.length, end)
         if start < stop:
             yield Span(start - first, stop - start, one.style)

@@ -13,7 +13,7 @@ these rules, so that what is stored and what is shown cannot differ (DESIGN.md ย
 """
 
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import assert_never
 
 from desktop.core.chunks import (
@@ -37,6 +37,8 @@ from desktop.core.events import (
     ResponseStarted,
     RetryScheduled,
 )
+from desktop.core.growing import Growing
+from desktop.core.printed import Growth, Span
 
 # Stop reasons after which a call that came in the message must not run: its arguments may be cut
 # off (API.md ยง1.3) or the provider took the answer back.
@@ -58,8 +60,14 @@ class Opened:
 
 @dataclass(frozen=True, slots=True)
 class Grew:
+    """More of a block. Of a tool's output: in its colours, and in place of its last `back`
+    characters, with `lost` lines left out before it (`core.printed.Growth`)."""
+
     id: str
     text: str
+    spans: tuple[Span, ...] = ()
+    back: int = 0
+    lost: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,13 +89,29 @@ BlockOp = Opened | Grew | Sealed | Dropped
 
 @dataclass(slots=True)
 class OpenBlock:
-    """A block while it streams. `parts` grow; `text` joins them (and keeps them joined)."""
+    """A block while it streams. `parts` grow; `text` joins them (and keeps them joined).
+
+    What a tool prints has no end: of that, `output` keeps both ends.
+    """
 
     opened: Opened
     parts: list[str] = field(default_factory=list[str])
+    output: Growing | None = None
+
+    def grow(self, op: Grew) -> None:
+        if self.output is not None:
+            self.output.add(Growth(op.text, op.spans, op.back, op.lost))
+        else:
+            self.parts.append(op.text)
+
+    def copy(self) -> "OpenBlock":
+        output = self.output.copy() if self.output is not None else None
+        return OpenBlock(self.opened, list(self.parts), output)
 
     @property
     def text(self) -> str:
+        if self.output is not None:
+            return self.output.text
         if len(self.parts) > 1:
             self.parts[:] = ["".join(self.parts)]
         return self.parts[0] if self.parts else ""
@@ -240,11 +264,12 @@ class OpenBlocks:
         """Applies one operation; a growth of a block that is not open is left out (SPEC P09)."""
         match op:
             case Opened():
-                self._blocks.setdefault(op.id, OpenBlock(op))
+                output = Growing() if op.type == "tool_result" else None
+                self._blocks.setdefault(op.id, OpenBlock(op, output=output))
             case Grew():
                 block = self._blocks.get(op.id)
                 if block is not None:
-                    block.parts.append(op.text)
+                    block.grow(op)
             case Sealed():
                 self._blocks.pop(op.chunk.id, None)
             case Dropped():
@@ -259,7 +284,5 @@ class OpenBlocks:
     def copy(self) -> "OpenBlocks":
         """A reader that subscribes in mid-stream starts from here (SPEC C25)."""
         other = OpenBlocks()
-        other._blocks = {
-            id_: replace(block, parts=list(block.parts)) for id_, block in self._blocks.items()
-        }
+        other._blocks = {id_: block.copy() for id_, block in self._blocks.items()}
         return other

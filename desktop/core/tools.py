@@ -7,7 +7,7 @@ from typing import Any, Protocol
 
 from desktop.core.chunks import Json
 from desktop.core.permissions import Act
-from desktop.core.printed import Span
+from desktop.core.printed import Growth, Span
 
 # Bytes on the disk that outputs of tools leave alone, for what must be kept (SPEC U08).
 LEAST_FREE = 500_000_000
@@ -93,8 +93,11 @@ class Tool(Protocol):
         """Checks and resolves; raises ToolFailed with a sentence for the model."""
         ...
 
-    async def run(self, act: Act, scene: Scene, report: Callable[[str], None]) -> ToolOutcome:
-        """Does it. `report` takes live output, from the loop's thread. Raises ToolFailed.
+    async def run(
+        self, act: Act, scene: Scene, report: Callable[[str | Growth], None]
+    ) -> ToolOutcome:
+        """Does it. `report` takes live output, from the loop's thread, as whole pieces of text or
+        as a terminal would have it. Raises ToolFailed.
 
         Cancelling the task ends it within a second and leaves no child process; it may then raise
         Stopped instead of CancelledError.

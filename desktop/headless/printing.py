@@ -84,7 +84,8 @@ class JsonPrinter:
                     }
                 )
             case Grew():
-                self._print({"event": "chunk-delta", "id": op.id, "text": op.text})
+                back = {"back": op.back} if op.back else {}
+                self._print({"event": "chunk-delta", "id": op.id, "text": op.text, **back})
             case Dropped() | Sealed():
                 pass
             case _:

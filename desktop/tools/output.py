@@ -16,9 +16,6 @@ from typing import BinaryIO
 from desktop.core.printed import Printed, Span
 from desktop.core.terminal import printed
 
-LIVE_BYTES = 4096
-LIVE_TOTAL = 200_000
-UNFINISHED_AFTER = 1.0
 _TAIL_FACTOR = 4  # raw bytes kept for each byte of tail shown: progress bars shrink when resolved
 
 _LINE_END = re.compile(rb"[\r\n]+")
@@ -43,74 +40,6 @@ class Kept:
     size: int
     full: Path | None
     colours: tuple[Span, ...] = ()
-
-
-class Live:
-    """What a person sees while a command runs: pieces of text, each to be added to the last.
-
-    Whole lines, resolved; a line that is not finished within a second is shown as it stands. Of a
-    flood the newest few KB, and after LIVE_TOTAL characters only a count now and then.
-    """
-
-    def __init__(self) -> None:
-        self._pending = bytearray()
-        self._lost = False
-        self._size = 0
-        self._shown = 0
-        self._last = float("-inf")
-        self._lock = threading.Lock()
-
-    def feed(self, chunk: bytes) -> None:
-        with self._lock:
-            self._size += len(chunk)
-            self._lost = self._lost or len(self._pending) + len(chunk) > LIVE_BYTES
-            self._pending += chunk[-LIVE_BYTES:]
-            del self._pending[:-LIVE_BYTES]
-
-    def take(self, now: float, *, final: bool = False) -> str:
-        """What has come since the last call; `now` is in seconds of any clock that never steps."""
-        with self._lock:
-            late = now - self._last >= UNFINISHED_AFTER
-            if self._shown > LIVE_TOTAL:
-                return self._count(now) if late or final else ""
-            end = len(self._pending) if final else self._pending.rfind(b"\n") + 1
-            unfinished = not end and late and bool(self._pending)
-            if unfinished:
-                end = _whole_end(self._pending)
-            ready = bytes(self._pending[:end])
-            if not ready:
-                return ""
-            del self._pending[:end]
-            lost, self._lost = self._lost, False
-            self._last = now
-            text = plain(_from_line_start(ready) if lost else ready)
-            mark, end_of_line = "[…]\n" if lost else "", "\n" if unfinished else ""
-            text = f"{mark}{text}{end_of_line}"
-            self._shown += len(text)
-            return text
-
-    def _count(self, now: float) -> str:
-        self._last = now
-        return f"[… {readable(self._size)} so far …]\n"
-
-
-def _whole_end(data: bytearray) -> int:
-    """Where the last whole character or sequence ends."""
-    escape = data.rfind(b"\x1b", max(0, len(data) - 64))
-    if escape >= 0 and not re.search(rb"[@-~]", data[escape + 2 :]):
-        return escape
-    for back in range(1, min(4, len(data)) + 1):
-        byte = data[-back]
-        if byte >= 0xC0:
-            return len(data) - back if back < _length_of(byte) else len(data)
-        if byte < 0x80:
-            break
-    return len(data)
-
-
-def _length_of(first: int) -> int:
-    """Bytes of a character in UTF-8, by its first one."""
-    return 2 if first < 0xE0 else 3 if first < 0xF0 else 4
 
 
 class Drain:
@@ -159,7 +88,7 @@ class Drain:
             if not skipped:
                 shown = _cut_middle(printed(head + tail), limit)
             else:
-                ends = printed(head), printed(_from_line_start(tail))
+                ends = printed(head), printed(from_line_start(tail))
                 lines = self._lines + head.count(b"\n")
                 shown = _joined(*ends, limit, lines=lines, size=self.size)
             kept_all = not skipped and self.size <= self._cap
@@ -291,8 +220,8 @@ def _joins(text: str, at: int) -> bool:
     )
 
 
-def _from_line_start(data: bytes) -> bytes:
-    """Drops what was cut off at the front: the rest of a line, or of one character."""
+def from_line_start(data: bytes) -> bytes:
+    """Without what was cut off at the front: the rest of a line, or of one character."""
     line_end = _LINE_END.search(data)
     if line_end is not None and line_end.end() < len(data):
         return data[line_end.end() :]

@@ -21,9 +21,11 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
+from desktop.core.printed import Growth
 from desktop.tools import threads
 from desktop.tools.launching import Launch, Reporting
-from desktop.tools.output import UNFINISHED_AFTER, Drain, Live
+from desktop.tools.live import Live
+from desktop.tools.output import Drain
 from desktop.tools.sandbox_root import Root
 
 MARK = "NACRE_COMMAND"
@@ -33,6 +35,7 @@ STOP_GRACE = 0.5
 LINGER = 0.5  # how long a pipe that others hold open is still listened to after the exit
 THROTTLE = 0.05
 REPORT_EVERY = 0.05
+LOOK_EVERY = 1.0  # of a flood, what was held back is told then
 
 _POSIX = os.name == "posix"
 _PROC = Path("/proc")
@@ -113,7 +116,7 @@ class Command:
         self._over = threading.Event()
 
     async def run(
-        self, *, limit: float, report: Callable[[str], None]
+        self, *, limit: float, report: Callable[[Growth], None]
     ) -> tuple[Ended, "Family | None"]:
         """Runs it; the family is handed over when something of it goes on.
 
@@ -235,19 +238,19 @@ class Command:
                     with suppress(RuntimeError):
                         loop.call_soon_threadsafe(fresh.set)
 
-    async def _tell(self, fresh: asyncio.Event, report: Callable[[str], None]) -> None:
+    async def _tell(self, fresh: asyncio.Event, report: Callable[[Growth], None]) -> None:
         while True:
             with suppress(TimeoutError):
-                async with asyncio.timeout(UNFINISHED_AFTER):
+                async with asyncio.timeout(LOOK_EVERY):
                     await fresh.wait()
             fresh.clear()
             self._report(report)
             await asyncio.sleep(REPORT_EVERY)
 
-    def _report(self, report: Callable[[str], None], *, final: bool = False) -> None:
-        text = self._live.take(time.monotonic(), final=final)
-        if text:
-            report(text)
+    def _report(self, report: Callable[[Growth], None], *, final: bool = False) -> None:
+        growth = self._live.take(time.monotonic(), final=final)
+        if growth is not None:
+            report(growth)
 
     def _finish(
         self, waiter: threading.Thread, reader: threading.Thread, grace: float | None

@@ -16,6 +16,7 @@ from typing import Any
 
 sys.path.insert(0, sys.argv[1])
 
+from desktop.core.printed import Growth
 from desktop.core.tools import Scene, Stopped, ToolOutcome
 from desktop.credentials.closed_process import close_this_process
 from desktop.tools.builtin.shell import Shell
@@ -40,8 +41,8 @@ async def play(workspace: Path, plan: dict[str, Any]) -> None:
         act = await shell.prepare(arguments, scene)
         spoke = asyncio.Event()
 
-        def hear(text: str, spoke: asyncio.Event = spoke) -> None:
-            print(json.dumps({"live": text}), flush=True)
+        def hear(growth: Growth, spoke: asyncio.Event = spoke) -> None:
+            print(json.dumps({"live": growth.text}), flush=True)
             spoke.set()
 
         running = asyncio.ensure_future(shell.run(act, scene, hear))

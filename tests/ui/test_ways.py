@@ -125,6 +125,29 @@ def test_a02_a_cut_answer_is_kept_and_continued(home: Home, enter: Enter) -> Non
     ]
 
 
+def test_a02_the_box_of_an_error_has_a_button_that_the_keyboard_reaches(
+    home: Home, enter: Enter
+) -> None:
+    """SPEC A02, U38: Tab leads from the rows to it, Return presses it; nothing moves for it."""
+    with MessagesServer([fails(400), reply("Here.")]) as server:
+        person = enter(server)
+        person.open_folder(home.workspace)
+        person.begin("Hello")
+        person.wait(lambda: person.shows("row.retry") and person.idle())
+        button, rows = person.part(QPushButton, "row.retry"), person.part(QListView, "transcript")
+        assert (button.text(), bool(button.accessibleDescription())) == ("Retry", True)
+        assert not person.shows("row.go_on")
+        person.now(person.window.activateWindow)
+        person.now(rows.setFocus)
+        person.press(Qt.Key.Key_Tab, rows)
+        assert button.hasFocus() or not person.window.isActiveWindow()
+        person.press(Qt.Key.Key_Return, button)
+        person.wait(lambda: person.reads("Here.") and person.idle())
+        assert not person.shows("row.retry")
+        assert person.leave() == 0
+    assert len(server.requests) == 2
+
+
 def test_u29_retried_after_a_restart_it_sends_the_same_and_nothing_is_doubled(
     home: Home, enter: Enter
 ) -> None:

@@ -11,6 +11,7 @@ from desktop.core.chunks import Json
 from desktop.core.confinement import Confinement
 from desktop.core.errors import ToolFailed
 from desktop.core.permissions import Act
+from desktop.core.printed import Growth
 from desktop.core.tools import Scene, Stopped, ToolOutcome, ToolSpec
 from desktop.tools import arguments as given
 from desktop.tools import commands
@@ -100,7 +101,7 @@ class Shell:
             prepared=_Prepared(command, argv, float(seconds), confined, wants_network),
         )
 
-    async def run(self, act: Act, scene: Scene, report: Callable[[str], None]) -> ToolOutcome:
+    async def run(self, act: Act, scene: Scene, report: Callable[[Growth], None]) -> ToolOutcome:
         prepared = cast("_Prepared", act.prepared)
         mark = uuid.uuid4().hex
         drain = Drain(

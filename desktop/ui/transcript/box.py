@@ -19,6 +19,7 @@ from desktop.ui.transcript.pieces import (
     TextPiece,
     fill_panel,
 )
+from desktop.ui.transcript.signs import text_in
 from desktop.ui.transcript.wide import Slide, WidePiece
 from desktop.ui.transcript.writing import Writer
 
@@ -290,11 +291,7 @@ def _text_of(piece: Piece, part: tuple[int, int]) -> str:
     document = piece.document
     if document is None:
         return ""
-    cursor = QTextCursor(document)
-    last = document.characterCount() - 1
-    cursor.setPosition(min(part[0], last))
-    cursor.setPosition(min(part[1], last), QTextCursor.MoveMode.KeepAnchor)
-    text = cursor.selectedText()
+    text = text_in(document, *part)
     for mark in ("\u2029", "\u2028", "\ufdd0", "\ufdd1"):
         text = text.replace(mark, "\n")
     return text

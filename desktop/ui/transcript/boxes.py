@@ -25,14 +25,22 @@ from desktop.core.chunks import (
     ToolResult,
 )
 from desktop.core.groups import OpenRow, Row
+from desktop.core.growing import Growing
 from desktop.core.media import is_media
 from desktop.core.printed import Printed
 from desktop.core.records import Fold
 from desktop.core.shown import entries
 from desktop.ui.theme import Theme
 from desktop.ui.transcript.box import Box, Panel, Space
-from desktop.ui.transcript.card import Cards, head_and_tail, result_pieces, text_pieces
+from desktop.ui.transcript.card import (
+    Cards,
+    growing_pieces,
+    head_and_tail,
+    result_pieces,
+    text_pieces,
+)
 from desktop.ui.transcript.clock import wall_ms
+from desktop.ui.transcript.error_text import ErrorText
 from desktop.ui.transcript.lane import lane_of
 from desktop.ui.transcript.output import Look
 from desktop.ui.transcript.phrases import (
@@ -73,13 +81,19 @@ _UNFIT = re.compile("[\\0\ud800-\udfff]")
 
 @dataclass(frozen=True, slots=True)
 class Maker:
-    """Makes boxes in one look."""
+    """Makes boxes in one look; `reveals` shows what code hides."""
 
     theme: Theme
     renderer: Renderer
     repaint: Callable[[], None]
     gallery: Gallery = NO_PICTURES
     now_ms: Callable[[], int] = wall_ms
+    reveals: bool = False
+
+    @property
+    def _paper(self) -> Paper:
+        """What an answer is written on."""
+        return Paper(self.theme, reveals=self.reveals)
 
     def make(self, row: Row, context: Context, fold: Fold) -> Box:
         """The box of a row; a row that can't be drawn becomes plain text, and is logged."""
@@ -143,8 +157,8 @@ class Maker:
         if opened.type == "tool_call":
             return self._call(row, context, fold)
         if opened.type == "tool_result":
-            return self._lone_result(ToolResult(opened.call_id, opened.name, row.text), fold)
-        writer = self.renderer.writer(Paper(self.theme), self.repaint)
+            return self._lone_output(opened.name, row.block.output, fold)
+        writer = self.renderer.writer(self._paper, self.repaint)
         box = Box(writer=writer, above=self.theme.space_4)
         self.grow(box, row)
         return box
@@ -152,7 +166,7 @@ class Maker:
     def _answer(self, data: Text, fold: Fold) -> Box:
         text = cleaned(data.text)
         box = Box(above=self.theme.space_4)
-        paper = Paper(self.theme)
+        paper = self._paper
         if len(text) > WHOLE_LIMIT and fold == "all":
             box.pieces = list(plain_pieces(paper, text))
         else:
@@ -219,6 +233,14 @@ class Maker:
                 box.pieces.extend(attached_pieces(self.theme, self.gallery, one, 0))
         return box
 
+    def _lone_output(self, name: str, output: Growing | None, fold: Fold) -> Box:
+        """The same while it runs."""
+        box = self._folding(say("Result of {0}").format(name), "", fold)
+        if fold != "folded" and output is not None:
+            look = Look(self.theme, ground="bg", left=self.theme.space_16)
+            box.pieces.extend(growing_pieces(output, look))
+        return box
+
     def _error(self, data: ErrorNote, fold: Fold) -> Box:
         pad = self.theme.space_16
         pieces: list[Piece] = [Space(self.theme.space_12)]
@@ -230,7 +252,7 @@ class Maker:
         for sentence in error_lines(data)[1:]:
             cursor.insertBlock(body_block(self.theme, below=0))
             cursor.insertText(cleaned(sentence), ink(self.theme.color("muted")))
-        pieces.append(TextPiece(Paper(self.theme), document, left=pad, right=pad))
+        pieces.append(ErrorText(Paper(self.theme), document, pad=pad))
         detail = _detail(data)
         if detail:
             muted = Paper(self.theme, "muted")

@@ -11,6 +11,7 @@ from PySide6.QtGui import QTextCursor
 
 from desktop.core.chunks import DamagedRow, Json, LogChunk, ToolCall, ToolResult
 from desktop.core.groups import OpenRow, Row
+from desktop.core.growing import Growing
 from desktop.core.media import is_media
 from desktop.core.printed import Printed, spans_in
 from desktop.core.records import Fold
@@ -48,7 +49,6 @@ HEAD_LIMIT = 16_384
 TEXT_LIMIT = 262_144
 OUTPUT_LINES = 20
 LIVE_LINES = 3
-LIVE_LIMIT = 16_384
 DIFF_SHOWN = 60
 REASON_LIMIT = 300
 
@@ -149,8 +149,8 @@ class Cards:
             ink_ = "muted" if of_command else "danger"
             return list(output_pieces(_short(lines), look.inked(ink_)))
         if call.state == "running" and call.live is not None:
-            lines = _newest(call.live).splitlines()[-LIVE_LINES:]
-            return list(output_pieces(_short(lines), look)) if lines else []
+            newest = call.live.newest(LIVE_LINES, width=REASON_LIMIT)
+            return list(output_pieces(newest, look)) if newest.text.strip() else []
         return []
 
     def _details(self, call: Call, diff: Diff | None, fold: Fold, pad: int) -> list[Piece]:
@@ -166,8 +166,7 @@ class Cards:
         if call.answer is not None:
             output = result_pieces(call.answer, fold, look)
         elif call.live is not None:
-            lines = _newest(call.live).splitlines()[-2 * OUTPUT_LINES :]
-            output = list(output_pieces(Printed("\n".join(lines)), look)) if lines else []
+            output = growing_pieces(call.live, look)
         return [*pieces, Space(self.theme.space_8), *output] if output else pieces
 
     def _arguments(self, lines: Sequence[tuple[str, str]], pad: int) -> Piece:
@@ -207,6 +206,20 @@ def result_pieces(answer: ToolResult, fold: Fold, look: Look) -> list[Piece]:
     spans = spans_in(answer.extra.get("colours"), len(text))
     file, whole = size_of_whole(answer)
     return head_and_tail(Printed(text, spans), fold, look, file=file, whole=whole)
+
+
+def growing_pieces(output: Growing, look: Look) -> list[Piece]:
+    """The same of an output that goes on; what lies between can be opened once it is over."""
+    head, tail = output.head, output.tail
+    tail = tail.head(len(tail.text.rstrip("\n")))
+    if not output.between:
+        whole = Printed(head.text + tail.text, head.spans + tail.after(head.text))
+        whole = whole.head(len(whole.text.rstrip("\n")))
+        return list(output_pieces(whole, look)) if whole.text.strip() else []
+    words = say("{0} lines between").format(f"{output.between:,}")
+    between = LinePiece(Paper(look.theme, "muted"), words, kind="text", small=True, left=look.left)
+    head = head.head(len(head.text.rstrip("\n")))
+    return [*output_pieces(head, look), between, *output_pieces(tail, look)]
 
 
 def head_and_tail(
@@ -256,13 +269,6 @@ def _diff_in(call: Call) -> Diff | None:
 
 def _short(lines: Sequence[str]) -> Printed:
     return Printed("\n".join(line[:REASON_LIMIT] for line in lines))
-
-
-def _newest(live: OpenRow) -> str:
-    """The last whole lines of what streams, however long it has become."""
-    text = live.text
-    start = max(0, len(text) - LIVE_LIMIT)
-    return text[text.find("\n", start) + 1 if start else 0 :].rstrip()
 
 
 def _neighbours(row: Row, context: Context) -> tuple[bool, bool]:

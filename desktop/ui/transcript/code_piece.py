@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from PySide6.QtCore import QPointF, QRectF, Qt
 from PySide6.QtGui import QFontMetricsF, QPainter, QTextCursor, QTextLayout, QTextOption
 
+from desktop.ui.hidden import Hidden, hidden_in
 from desktop.ui.theme import Theme
 from desktop.ui.transcript.phrases import say
 from desktop.ui.transcript.pieces import (
@@ -31,7 +32,8 @@ from desktop.ui.visible import visible
 class Code:
     """A block of code as it is copied and coloured, whatever pieces it is drawn in.
 
-    `column` is how long its last line is on the screen, in letters; `indent` is in pixels.
+    `column` is how long its last line is on the screen, in letters; `indent` is in pixels. `hidden`
+    is what its text hides, `revealed` whether signs stand for that.
     """
 
     language: str = ""
@@ -41,6 +43,14 @@ class Code:
     slide: Slide = field(default_factory=Slide)
     column: int = 0
     indent: int = 0
+    hidden: Hidden = ""
+    revealed: bool = False
+
+    def look_into(self, more: str) -> None:
+        """Whether what comes hides something, or what stood there does before it."""
+        if self.hidden != "order":
+            before = self.parts[-1][-2:] if self.parts else ""
+            self.hidden = hidden_in(before + more) or self.hidden
 
     @property
     def text(self) -> str:
@@ -67,7 +77,7 @@ class CodePiece(WidePiece):
     def lay_out(self, width: int) -> None:
         theme = self._paper.theme
         self.width = width
-        self.above = self.head
+        self.above = self.head + self._told
         self._set_wrapping()
         room, document = self.room, self._document
         wanted = room if self.code.wrapped else UNBOUND
@@ -95,6 +105,15 @@ class CodePiece(WidePiece):
             slide.fit(room, max(room, slide.content, math.ceil(self._document.idealWidth())))
 
     @property
+    def _told(self) -> int:
+        """How high the line is that says what the code hides."""
+        return self._paper.theme.px(self._paper.theme.measures.hit) if self._tells else 0
+
+    @property
+    def _tells(self) -> bool:
+        return self.first and bool(self.code.hidden)
+
+    @property
     def has_bar(self) -> bool:
         return self.last and super().has_bar
 
@@ -117,7 +136,30 @@ class CodePiece(WidePiece):
         )
         if self.first:
             self._paint_words(painter)
+        if self._tells:
+            self._paint_told(painter)
         super().paint(painter, clip, marked)
+
+    def _paint_told(self, painter: QPainter) -> None:
+        """What the code hides, and behind it the words that show it."""
+        theme = self._paper.theme
+        font = theme.font(theme.sizes.small)
+        metrics = QFontMetricsF(font)
+        offer = reveal_words(self.code)
+        room = self.width - self.left - self.right
+        wide = metrics.horizontalAdvance(offer) + 1
+        told = metrics.elidedText(
+            told_words(self.code),
+            Qt.TextElideMode.ElideRight,
+            max(0.0, room - wide - theme.space_12),
+        )
+        painter.setFont(font)
+        painter.setPen(theme.color("muted"))
+        area = QRectF(self.left, self.head, room, self._told)
+        painter.drawText(area, Qt.AlignmentFlag.AlignVCenter, told)
+        painter.setPen(theme.color("accent"))
+        area.setLeft(self.left + metrics.horizontalAdvance(told) + theme.space_12)
+        painter.drawText(area, Qt.AlignmentFlag.AlignVCenter, offer)
 
     # The head
 
@@ -169,11 +211,27 @@ class CodePiece(WidePiece):
         return None
 
     def hit(self, x: float, y: float) -> Hit | None:
+        if self._tells and self.head <= y < self.above:
+            return Hit("reveal")
         return self.head_hit(x, y) or super().hit(x, y)
 
 
+def told_words(code: Code) -> str:
+    """What the code hides, as a line says it."""
+    if code.hidden == "order":
+        return say("This code contains characters that change its reading order")
+    return say("This code contains characters that can't be seen")
+
+
+def reveal_words(code: Code) -> str:
+    """What can be done about it."""
+    return say("Hide them") if code.revealed else say("Show them")
+
+
 def colour_code(code: Code, spans: Sequence[Span], theme: Theme) -> None:
-    """Lays colours over the code: no text changes, so no height does."""
+    """Lays colours over the code: no text changes, so no height does. None lie among signs."""
+    if code.revealed and code.hidden:
+        return
     offset = 0
     place = 0
     for piece in code.pieces:

@@ -64,6 +64,8 @@ class Deeds(QObject):
             case "fold":
                 self.ringed.emit(row.id)
                 page.toggle(row.id)
+            case "reveal":
+                page.toggle_revealed(row.id)
             case "text" | "slide" | "copy" | "save" | "wrap":
                 pass
 
@@ -121,7 +123,12 @@ class Deeds(QObject):
 
     def _code_acts(self, page: Page, id_: str, code: Code) -> Acts:
         wrap = say("Don't wrap the code") if code.wrapped else say("Wrap the code")
+        shown: Acts = ()
+        if code.hidden:
+            words = say("Hide what the code hides") if code.revealed else say("Show what it hides")
+            shown = ((words, lambda: page.toggle_revealed(id_)),)
         return (
+            *shown,
             (say("Copy the code"), lambda: QGuiApplication.clipboard().setText(code.text)),
             (say("Save the code…"), lambda: self._act_on_code(page, id_, code, wrap=False)),
             (wrap, lambda: self._act_on_code(page, id_, code, wrap=True)),

@@ -190,6 +190,8 @@ class Overlay(QObject):
             self._known = None
             self._hide_switchers(frozenset())
             self._acts.hide()
+            # It holds the page, which goes at once.
+            self._wish = None
             return
         self._find_points(page)
         self._place_switchers(page)

@@ -181,6 +181,11 @@ class Page:
         """Shows the row as it was written, or as it is meant."""
         self._reshape(id_, lambda: self.shelf.toggle_written(id_))
 
+    def toggle_revealed(self, id_: str) -> None:
+        """Shows what the code of the row hides, or hides it again."""
+        self.marking.begin(None)
+        self._reshape(id_, lambda: self.shelf.toggle_revealed(id_))
+
     def toggle_wrapping(self, id_: str, code: Code) -> None:
         self._reshape(id_, lambda: self.shelf.toggle_wrapping(id_, code))
 

@@ -23,6 +23,7 @@ from desktop.core.chunks import (
     ToolResult,
 )
 from desktop.core.groups import OpenRow, Relations, Row, takes_space
+from desktop.core.growing import Growing
 from desktop.core.media import is_media, media_of
 from desktop.core.shown import entries
 from desktop.core.status import TabStatus
@@ -53,14 +54,14 @@ def say(text: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """A call as a card shows it, streaming or sealed; `started` is when its tool began, ms UTC."""
+    """A call as a card shows it; `live` is what it prints, `started` when that began, ms UTC."""
 
     call_id: str
     name: str
     arguments: Json
     state: CallState
     result: LogChunk | None = None
-    live: OpenRow | None = None
+    live: Growing | None = None
     started: int | None = None
 
     @property
@@ -80,14 +81,14 @@ def call_in(row: Row, context: Context) -> Call | None:
     if not isinstance(row, LogChunk) or not isinstance(row.data, ToolCall):
         return None
     data = row.data
-    result = known.results.get(data.call_id)
+    result, live = known.results.get(data.call_id), known.live.get(data.call_id)
     return Call(
         data.call_id,
         data.name,
         data.arguments,
         _state(row, data.call_id, result, context.status),
         result,
-        known.live.get(data.call_id),
+        live.block.output if live is not None else None,
         known.started.get(data.call_id),
     )
 

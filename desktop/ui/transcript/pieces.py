@@ -35,7 +35,7 @@ QUOTE_PROPERTY = int(QTextFormat.Property.UserProperty) + 1
 GROUND_PROPERTY = int(QTextFormat.Property.UserProperty) + 2
 
 HitKind = Literal[
-    "text", "link", "fold", "copy", "save", "wrap", "slide", "all", "subagent", "open"
+    "text", "link", "fold", "copy", "save", "wrap", "slide", "all", "subagent", "open", "reveal"
 ]
 
 
@@ -49,10 +49,14 @@ class Hit:
 
 @dataclass(frozen=True, slots=True)
 class Paper:
-    """What pieces are made for: the theme, and the colour of plain text."""
+    """What pieces are made for: the theme, and the colour of plain text.
+
+    `reveals`: code shows a sign for each letter that it hides.
+    """
 
     theme: Theme
     ink: str = "text"
+    reveals: bool = False
 
     @property
     def colour(self) -> QColor:

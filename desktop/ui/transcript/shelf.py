@@ -44,6 +44,7 @@ class Shelf:
         self._heights: OrderedDict[str, int] = OrderedDict()
         self._stale: set[str] = set()
         self._written: set[str] = set()
+        self._revealed: set[str] = set()
         self._wrapped: dict[str, set[int]] = {}
         self.documents_built = 0
 
@@ -107,6 +108,8 @@ class Shelf:
         maker = self._maker
         if row.id in self._written:
             maker = replace(maker, renderer=PlainRenderer())
+        elif row.id in self._revealed:
+            maker = replace(maker, reveals=True)
         box = maker.make(row, context, self.fold_of(row))
         wrapped = self._wrapped.get(row.id)
         if wrapped:
@@ -150,6 +153,12 @@ class Shelf:
 
     def toggle_written(self, id_: str) -> None:
         self._written ^= {id_}
+        self._boxes.pop(id_, None)
+        self._heights.pop(id_, None)
+
+    def toggle_revealed(self, id_: str) -> None:
+        """Shows signs for what the code of a row hides, or hides it again."""
+        self._revealed ^= {id_}
         self._boxes.pop(id_, None)
         self._heights.pop(id_, None)
 

@@ -12,10 +12,7 @@ from dataclasses import replace
 from PySide6.QtCore import (
     QEvent,
     QItemSelectionModel,
-    QModelIndex,
-    QPoint,
     QPointF,
-    QRect,
     QRectF,
     Qt,
     Signal,
@@ -32,30 +29,25 @@ from PySide6.QtGui import (
     QTouchEvent,
     QWheelEvent,
 )
-from PySide6.QtWidgets import QAbstractItemView, QToolTip, QWidget
+from PySide6.QtWidgets import QToolTip, QWidget
 
-from desktop.core.records import Branch, Fold, ViewState
+from desktop.core.records import Branch, ViewState
 from desktop.ui.theme import Theme
 from desktop.ui.transcript.acts import Act, Point
-from desktop.ui.transcript.anchor import Layout
 from desktop.ui.transcript.bar import RowBar
-from desktop.ui.transcript.bare import BareList, Index
-from desktop.ui.transcript.box import Box
 from desktop.ui.transcript.boxes import NO_PICTURES, Maker
-from desktop.ui.transcript.clips import Clips
 from desktop.ui.transcript.clock import FrameClock
-from desktop.ui.transcript.copying import Form, marked_at_hand
 from desktop.ui.transcript.deeds import Deeds
-from desktop.ui.transcript.finds import Finds
 from desktop.ui.transcript.frame import Frame, frame_of
 from desktop.ui.transcript.keys import Keys
 from desktop.ui.transcript.model import TranscriptModel
 from desktop.ui.transcript.overlay import Overlay, Wish, overlay_style
 from desktop.ui.transcript.page import Listener, Page
-from desktop.ui.transcript.parting import point_near, read_seq, state_at, wish_near
+from desktop.ui.transcript.paged import PagedList
+from desktop.ui.transcript.parting import point_near, wish_near
 from desktop.ui.transcript.pictures import Gallery
-from desktop.ui.transcript.pieces import Hit
 from desktop.ui.transcript.pointer import Pointer, Strokes, slide_at, tip_at
+from desktop.ui.transcript.row_ways import ROW_WAYS_STYLE, RowWays
 from desktop.ui.transcript.ticking import Ticker
 from desktop.ui.transcript.to_end import ToEnd, to_end_style
 from desktop.ui.transcript.writing import PlainRenderer, Renderer
@@ -63,13 +55,12 @@ from desktop.ui.transcript.writing import PlainRenderer, Renderer
 _LOG = logging.getLogger(__name__)
 
 
-class TranscriptView(BareList):
+class TranscriptView(PagedList):
     """Shows a `TranscriptModel`. Set its model with `show_model`, its look with `set_theme`.
 
     `wished(Wish)` to edit, regenerate or fork; `way_wanted(Way)` for an answer that was cut;
     `branch_wanted(Point, tab_id)` to switch; `code_wanted(text, language)` to save a block of code;
-    `copy_wanted(Copying)` when rows that are marked have to be read from the log; `laid_out` when
-    another place may be on the screen.
+    `laid_out` when another place may be on the screen.
     """
 
     wished = Signal(object)
@@ -77,7 +68,6 @@ class TranscriptView(BareList):
     branch_wanted = Signal(object, str)
     link_activated = Signal(str)
     code_wanted = Signal(str, str)
-    copy_wanted = Signal(object)
     link_hovered = Signal(str)
     open_requested = Signal(str)
     following_changed = Signal(bool)
@@ -85,27 +75,23 @@ class TranscriptView(BareList):
     laid_out = Signal()
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+        super().__init__(FrameClock(theme.motion.frame), parent)
         self.setObjectName("transcript")
         self.setAccessibleName(self.tr("Conversation"))
         self.setProperty("rings", True)
         self._base_theme = theme
         self._zoom = 1.0
         self._theme = theme
-        self._thinking_open = False
         self._gallery: Gallery = NO_PICTURES
         self._maker = self._maker_with(PlainRenderer())
-        self._page: Page | None = None
         self._ticker = Ticker(self.viewport())
-        self._finds = Finds()
         self._strokes = Strokes()
-        self._clock = FrameClock(theme.motion.frame, self)
         self._bar = RowBar(self.verticalScrollBar())
         self._keys = Keys(self)
         self._pointer = Pointer(self.viewport(), theme.motion.frame)
         self._overlay = Overlay(self.viewport())
         self._deeds = Deeds(self.viewport())
-        self._clips = Clips(self.viewport())
+        self._ways = RowWays(self.viewport())
         self._to_end = ToEnd(self.viewport())
         self._connect()
         self._take_theme()
@@ -122,13 +108,13 @@ class TranscriptView(BareList):
         pointer.clicked.connect(self._click)
         pointer.hovered.connect(self.link_hovered)
         pointer.dragged.connect(self._pull_away)
-        self._clips.wanted.connect(self.copy_wanted)
         for copied in (keys.copied, deeds.copied):
             copied.connect(self._copy)
         for marked in (keys.marked, pointer.marked, deeds.marked):
             marked.connect(self._offer)
         self._overlay.wished.connect(self._wish)
         self._overlay.branch_wanted.connect(self._switch)
+        self._ways.wanted.connect(self.way_wanted)
         deeds.ringed.connect(self._ring)
         for mine in ("wished", "way_wanted", "link_activated", "code_wanted", "open_requested"):
             getattr(deeds, mine).connect(getattr(self, mine))
@@ -139,15 +125,18 @@ class TranscriptView(BareList):
         """Shows these rows, at the place of `state` (the end without one)."""
         if self._page is not None:
             self._page.rows.newer_changed.disconnect(self._show_to_end)
+            self._page.rows.status_changed.disconnect(self._show_ways)
             self._page.rows.rowsMoved.disconnect(self._rows_moved)
         self._page = page = None if model is None else self._page_of(model, state)
         self.setModel(model)  # pyright: ignore[reportArgumentType]
         if page is not None:
             page.rows.newer_changed.connect(self._show_to_end)
+            page.rows.status_changed.connect(self._show_ways)
             page.rows.rowsMoved.connect(self._rows_moved)
             page.position.begin()
         else:
             self._overlay.lay_out(None, "")
+            self._show_ways()
             self._ticker.look(None)
 
     def _page_of(self, model: TranscriptModel, state: ViewState | None) -> Page:
@@ -163,10 +152,6 @@ class TranscriptView(BareList):
             finds=self._finds,
         )
 
-    def view_state(self) -> ViewState:
-        """Where the person is now, for `show_model` later."""
-        return self._page.state if self._page is not None else ViewState()
-
     def set_theme(self, theme: Theme) -> None:
         self._base_theme = theme
         self._take_theme()
@@ -175,14 +160,6 @@ class TranscriptView(BareList):
         """Scales the transcript's text; 100 is as designed."""
         self._zoom = percent / 100
         self._take_theme()
-
-    def set_thinking_open(self, is_open: bool) -> None:
-        """Whether thinking stands open unless the person folds it."""
-        if is_open == self._thinking_open:
-            return
-        self._thinking_open = is_open
-        if self._page is not None:
-            self._page.set_thinking_open(is_open)
 
     def set_renderer(self, renderer: Renderer) -> None:
         """Markdown and colours from now on; what is on the screen is drawn again."""
@@ -200,70 +177,9 @@ class TranscriptView(BareList):
         return Maker(self._theme, renderer, self.viewport().update, self._gallery)
 
     @property
-    def following(self) -> bool:
-        return self._page is None or self._page.position.following
-
-    @property
-    def layout_now(self) -> Layout:
-        """What is on the screen."""
-        return self._page.position.layout if self._page is not None else Layout()
-
-    @property
     def frame_due(self) -> bool:
         """Whether something is waiting for the next frame."""
         return self._clock.running
-
-    @property
-    def documents_built(self) -> int:
-        """How many documents were made for the rows that are shown."""
-        return self._page.shelf.documents_built if self._page is not None else 0
-
-    @property
-    def documents_alive(self) -> int:
-        return self._page.shelf.documents if self._page is not None else 0
-
-    def box_of(self, id_: str) -> Box | None:
-        """The box that is kept for a row."""
-        return self._page.shelf.kept(id_) if self._page is not None else None
-
-    def hit_at(self, at: QPointF) -> Hit | None:
-        """What lies under a point of the viewport."""
-        return self._page.hit_at(at) if self._page is not None else None
-
-    def follow(self) -> None:
-        """Goes to the end of the conversation and stays there."""
-        if self._page is not None:
-            self._page.position.follow()
-
-    def jump(self, seq: int, offset: int = 0) -> None:
-        """Shows the row of this seq at the top."""
-        if self._page is not None:
-            self._page.position.jump(seq, offset)
-
-    def show_found(self, *texts: str) -> None:
-        """Marks these texts wherever they are seen; empty ones mark nothing."""
-        self._finds.look_for(*texts)
-        self.viewport().update()
-
-    def seek(self, seq: int) -> None:
-        """Shows the row of this seq, unfolded where the text that is looked for is folded away."""
-        if self._page is not None:
-            self._page.seek(seq)
-
-    def scroll_by(self, pixels: int) -> None:
-        """Moves down (or up, when negative). The smallest move up ends following."""
-        if self._page is not None:
-            self._page.position.scroll_by(pixels)
-
-    def set_fold(self, id_: str, fold: Fold) -> None:
-        """Folds or unfolds. The row stays where it is: only what is below it moves."""
-        if self._page is not None:
-            self._page.set_fold(id_, fold)
-
-    def toggle_written(self, id_: str) -> None:
-        """Shows an answer as it was written, or as it is meant again."""
-        if self._page is not None:
-            self._page.toggle_written(id_)
 
     def show_branches(self, branches: Sequence[Branch]) -> None:
         """Where other conversations part from this one."""
@@ -288,50 +204,6 @@ class TranscriptView(BareList):
         if point is not None:
             self._switch(point, step)
 
-    @property
-    def last_seen(self) -> int:
-        """The seq of the last row on the screen; 0 where none is."""
-        placed = self.layout_now.placed
-        return self._page.rows.seq_of(placed[-1].row) if self._page and placed else 0
-
-    @property
-    def read_seq(self) -> int:
-        """The seq of the row that is read; 0 where none is seen."""
-        return read_seq(self._page) if self._page is not None else 0
-
-    def state_at(self, seq: int) -> ViewState:
-        """The place for another conversation that shares the rows before `seq`: there, that row
-        stands where it stands here."""
-        return state_at(self._page, seq) if self._page is not None else ViewState()
-
-    @property
-    def placed(self) -> bool:
-        """Whether the place to be at is loaded."""
-        return self.awaited is None
-
-    @property
-    def awaited(self) -> int | None:
-        """The seq of the place to be at, while that is not loaded."""
-        return self._page.position.awaited if self._page is not None else None
-
-    def copy(self) -> None:
-        """The marked text, as it is seen, to the clipboard."""
-        self._copy("plain")
-
-    def copy_markdown(self) -> None:
-        """The marked text as Markdown, to the clipboard."""
-        self._copy("markdown")
-
-    def selected_text(self, form: Form = "plain") -> str:
-        """What is marked, where it is at hand."""
-        return marked_at_hand(self._page, form) if self._page is not None else ""
-
-    def selectAll(self) -> None:
-        """All of the conversation, loaded or not."""
-        if self._page is not None:
-            self._page.marking.mark_all()
-            self._clips.offer(self._page)
-
     # What the parts say; none of them holds the view, which is freed with its last holder
 
     def _step(self, lines: int, screens: int) -> None:
@@ -345,17 +217,8 @@ class TranscriptView(BareList):
     def _wish(self, wish: Wish) -> None:
         self._deeds.wish(self._page, wish)
 
-    def _copy(self, form: Form) -> None:
-        if self._page is not None:
-            self._clips.copy(self._page, form)
-
-    def _offer(self) -> None:
-        if self._page is not None:
-            self._clips.offer(self._page)
-
-    def _pull_away(self) -> None:
-        if self._page is not None:
-            self._clips.pull_away(self._page)
+    def _frame(self) -> Frame:
+        return frame_of(self._theme, self.viewport().size())
 
     # The look
 
@@ -366,13 +229,10 @@ class TranscriptView(BareList):
         )
         self.setStyleSheet(
             f"QListView#transcript {{ background: {base.colours.bg}; border: none; }}"
-            f" {to_end_style(base)} {overlay_style(base)}"
+            f" {to_end_style(base)} {overlay_style(base)} {ROW_WAYS_STYLE}"
         )
         self._overlay.set_theme(self._theme)
         self.set_renderer(self._maker.renderer)
-
-    def _frame(self) -> Frame:
-        return frame_of(self._theme, self.viewport().size())
 
     # The layout comes out
 
@@ -382,14 +242,12 @@ class TranscriptView(BareList):
             page.settle()
             self._bar.show(page.position.extent())
         self._overlay.lay_out(page, self._ringed())
+        self._show_ways()
         self._show_to_end()
         self._ticker.look(page)
         if page is None or page.takes_new_picture():
             self.viewport().update()
         self.laid_out.emit()
-
-    def _repaint(self) -> None:
-        self.viewport().update()
 
     def _ringed(self) -> str:
         """The row that the keyboard is on."""
@@ -411,6 +269,9 @@ class TranscriptView(BareList):
             self.selectionModel().setCurrentIndex(index, QItemSelectionModel.SelectionFlag.NoUpdate)
         self._overlay.lay_out(page, self._ringed())
         self.viewport().update()
+
+    def _show_ways(self) -> None:
+        self._ways.lay_out(self._page, self._theme)
 
     def _show_to_end(self) -> None:
         page = self._page
@@ -453,37 +314,6 @@ class TranscriptView(BareList):
             self._page.rewrap()
         else:
             self._page.position.lay_out(moved=True)
-
-    # What the model tells
-
-    def rowsInserted(self, parent: Index, start: int, end: int) -> None:
-        super().rowsInserted(parent, start, end)
-        self._rows_moved()
-
-    def rowsAboutToBeRemoved(self, parent: Index, start: int, end: int) -> None:
-        if self._page is not None:
-            self._page.rows_gone(start, end)
-        super().rowsAboutToBeRemoved(parent, start, end)
-        self._rows_moved()
-
-    def _rows_moved(self) -> None:
-        """Places are others now; what is seen is laid out with the frame."""
-        if self._page is not None:
-            self._page.position.rows_moved()
-        self._clock.mark()
-
-    def dataChanged(
-        self, topLeft: Index, bottomRight: Index, roles: Sequence[int] | None = None
-    ) -> None:
-        del roles
-        if self._page is not None:
-            self._page.rows_changed(topLeft.row(), bottomRight.row())
-
-    def reset(self) -> None:
-        super().reset()
-        if self._page is not None:
-            self._page.rows_reset()
-            self._clock.mark()
 
     # Keys, wheel and fingers
 
@@ -567,32 +397,3 @@ class TranscriptView(BareList):
     def _switch(self, point: Point, step: int) -> None:
         if point.neighbour(step):
             self.branch_wanted.emit(point, point.neighbour(step))
-
-    # Where rows are
-
-    def visualRect(self, index: Index) -> QRect:
-        frame = self._frame()
-        for one in self.layout_now.placed:
-            # A row that is not seen is none for a screen reader, though it may keep room.
-            if one.row == index.row() and not self.isIndexHidden(index):
-                return QRect(frame.left, one.y, frame.width, one.height)
-        return QRect()
-
-    def indexAt(self, p: QPoint) -> QModelIndex:
-        placed = self._page.placed_at(p.y()) if self._page is not None else None
-        if self._page is None or placed is None:
-            return QModelIndex()
-        return self._page.rows.index(placed.row)
-
-    def scrollTo(
-        self,
-        index: Index,
-        hint: QAbstractItemView.ScrollHint = QAbstractItemView.ScrollHint.EnsureVisible,
-    ) -> None:
-        del hint
-        if self._page is not None and index.isValid():
-            self._page.position.reveal(index.row())
-
-    def isIndexHidden(self, index: Index) -> bool:
-        rows = self._page.rows if self._page is not None else None
-        return rows is not None and not rows.takes_space(rows.row(index.row()))

@@ -10,7 +10,7 @@ import pytest
 from PySide6.QtCore import QEvent, QPoint, QPointF, Qt
 from PySide6.QtGui import QAccessible, QGuiApplication, QImage, QKeySequence, QWheelEvent
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QAbstractSlider, QApplication, QPushButton
+from PySide6.QtWidgets import QAbstractSlider, QApplication, QFrame, QPushButton
 
 from desktop.core.chunks import ErrorNote, System, Text, Thinking, ToolCall, ToolResult
 from desktop.core.reducer import Dropped
@@ -554,6 +554,11 @@ def test_documents_of_a_conversation_out_of_sight_go_at_once(desk: Desk) -> None
     """U09: without waiting for the collector, which may run in any thread."""
     desk.say(*texts(20))
     view = desk.show()
+    desk.qtbot.mouseMove(view.viewport(), view.viewport().rect().center())
+    desk.settle()
+    acts = view.findChild(QFrame, "rowActs")
+    assert acts is not None
+    assert acts.isVisible()
     boxes = [view.box_of(row.id) for row in desk.model.rows()]
     documents = [
         weakref.ref(piece.document)

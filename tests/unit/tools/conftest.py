@@ -35,7 +35,7 @@ def scene(workspace: Path, tmp_path: Path) -> Iterator[Scene]:
 
 
 async def prepare_and_run(
-    tool: Tool, scene: Scene, reports: list[str] | None = None, **arguments: Any
+    tool: Tool, scene: Scene, reports: list[Any] | None = None, **arguments: Any
 ) -> tuple[Act, ToolOutcome]:
     act = await tool.prepare(arguments, scene)
     outcome = await tool.run(act, scene, [].append if reports is None else reports.append)

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from desktop.tools.output import LIVE_TOTAL, Drain, Live, cut_middle, plain, readable
+from desktop.tools.output import Drain, cut_middle, plain, readable
 
 
 @pytest.mark.parametrize(
@@ -132,14 +132,11 @@ def test_u08_a_spool_never_takes_the_room_that_is_to_stay(
 
 def test_memory_stays_constant(tmp_path: Path) -> None:
     drain = Drain(tmp_path / "x", cap=65_536, spool_cap=1_000_000)
-    live = Live()
     chunk = b"y\n" * 32_768
     tracemalloc.start()
     try:
         for _ in range(1000):
             drain.feed(chunk)
-            live.feed(chunk)
-            live.take(0.0)
         peak = tracemalloc.get_traced_memory()[1]
     finally:
         tracemalloc.stop()
@@ -172,40 +169,3 @@ def test_sizes_read_as_a_person_says_them() -> None:
         "3.1 MB",
         "5.0 GB",
     ]
-
-
-def test_live_text_is_what_is_new_in_whole_lines() -> None:
-    live = Live()
-    live.feed(b"one\ntw")
-    assert live.take(0.0) == "one\n"
-    live.feed(b"o\r\n\x1b[3")
-    assert live.take(0.1) == "two\n"
-    live.feed("1mröd".encode()[:-2])
-    assert live.take(0.2) == ""
-    assert live.take(1.2) == "r\n"
-    live.feed("öd".encode()[1:])
-    assert live.take(1.3, final=True) == "öd"
-
-
-def test_live_text_of_a_flood_is_its_newest_part_then_a_count() -> None:
-    live = Live()
-    live.feed(b"y\n" * 100_000)
-    assert live.take(0.0).startswith("[…]\ny\n")
-    shown = ""
-    for _ in range(60):
-        live.feed(b"y\n" * 100_000)
-        shown += live.take(0.0)
-    assert LIVE_TOTAL - 5000 < len(shown) < LIVE_TOTAL + 5000
-    assert live.take(0.5) == ""
-    assert live.take(1.5).endswith(" MB so far …]\n")
-
-
-@given(st.lists(st.binary(max_size=20), max_size=20))
-def test_live_text_never_holds_half_a_sequence(chunks: list[bytes]) -> None:
-    live = Live()
-    text = ""
-    for number, chunk in enumerate(chunks):
-        live.feed(chunk)
-        text += live.take(number * 0.6)
-    text += live.take(99.0, final=True)
-    assert not {"\x1b", "\r", "\b", "\0"} & set(text)

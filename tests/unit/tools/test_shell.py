@@ -18,7 +18,9 @@ import psutil
 import pytest
 
 from desktop.core.errors import ToolFailed
+from desktop.core.growing import Growing
 from desktop.core.permissions import Act
+from desktop.core.printed import Growth, Printed, Span
 from desktop.core.tools import Scene, Stopped, ToolOutcome
 from desktop.tools.builtin.shell import Shell
 from desktop.tools.processes import Family
@@ -285,7 +287,7 @@ async def main():
     await shell.run(act, scene, lambda text: None)
     act = await shell.prepare({"command": "setsid sleep 600 & (setsid sleep 600 &); "
         "echo up; sleep 600"}, scene)
-    await shell.run(act, scene, lambda text: print(text, flush=True))
+    await shell.run(act, scene, lambda growth: print(growth.text, flush=True))
 asyncio.run(main())
 """
 
@@ -364,36 +366,84 @@ def test_colours_are_told_apart_from_the_text_also_where_the_middle_is_left_out(
 
 
 def test_live_output_comes_at_most_twenty_times_a_second(scene: Scene, shell: Shell) -> None:
-    reports: list[str] = []
+    reports: list[Growth] = []
     started = time.monotonic()
     command = "for i in $(seq 400); do echo line $i; sleep 0.002; done"
     asyncio.run(prepare_and_run(shell, scene, reports, command=command))
     assert 3 < len(reports) <= (time.monotonic() - started) * 20 + 2
-    assert "".join(reports) == "".join(f"line {number}\n" for number in range(1, 401))
+    assert put_together(reports).text == "".join(f"line {number}\n" for number in range(1, 401))
 
 
-def test_live_output_of_a_flood_is_bounded_and_keeps_counting(scene: Scene, shell: Shell) -> None:
-    reports: list[str] = []
-    asyncio.run(prepare_and_run(shell, scene, reports, command="timeout 4 yes"))
-    assert all(len(one) <= 5000 for one in reports)
-    assert len("".join(reports)) < 220_000
+COLOURFUL = r"""
+for i in 10 50 100; do printf '\r\033[K\033[32m%3d%%\033[0m of it' $i; sleep 0.1; done; echo
+printf 'r\303'; sleep 0.1; printf '\266d \033[3'; sleep 0.1; printf '1mred\033[0m\n'
+printf '\033]0;title\007\033]52;c;c2VjcmV0\007\033[2J\033[9Aend\n'
+echo found | grep --color=always found
+"""
 
 
-def test_a_line_without_an_end_is_shown_after_a_second(scene: Scene, shell: Shell) -> None:
-    async def main() -> list[str]:
-        reports: list[str] = []
+def test_what_is_seen_meanwhile_is_what_the_result_says(scene: Scene, shell: Shell) -> None:
+    """Letters and colours alike; the model is told of neither sequence nor colour."""
+    reports: list[Growth] = []
+    _, outcome = asyncio.run(prepare_and_run(shell, scene, reports, command=COLOURFUL))
+    seen = put_together(reports)
+    assert (seen.text, seen.spans) == (outcome.text, tuple(outcome.colours))
+    assert outcome.text == "100% of it\nröd red\nend\nfound\n"
+    assert [seen.text[one.start : one.start + one.length] for one in seen.spans] == [
+        "100%",
+        "red",
+        "found",
+    ]
+    assert len(reports) > 3
+
+
+def test_u06_live_output_of_a_flood_is_bounded(scene: Scene, shell: Shell) -> None:
+    reports: list[Growth] = []
+    _, outcome = asyncio.run(prepare_and_run(shell, scene, reports, command="timeout 4 yes"))
+    assert sum(len(one.text) for one in reports) < 131_072 + 8 * (32_768 + 4_096)
+    growing = Growing()
+    for one in reports:
+        growing.add(one)
+    assert outcome.shell is not None
+    assert abs(growing.between - outcome.shell["bytes"] // 2) < 100
+
+
+def put_together(reports: list[Growth]) -> Printed:
+    """All of what was told; stretches of one look that touch are one."""
+    whole = Printed("")
+    for one in reports:
+        kept = whole.head(len(whole.text) - one.back)
+        behind = Printed(one.text, one.spans).after(kept.text)
+        whole = Printed(kept.text + one.text, kept.spans + behind)
+    spans: list[Span] = []
+    for span in whole.spans:
+        last = spans[-1] if spans else None
+        if last and (last.start + last.length, last.style) == (span.start, span.style):
+            spans[-1] = Span(last.start, last.length + span.length, span.style)
+        else:
+            spans.append(span)
+    return Printed(whole.text, tuple(spans))
+
+
+def test_a_line_without_an_end_is_seen_at_once(scene: Scene, shell: Shell) -> None:
+    async def main() -> Printed:
+        reports: list[Growth] = []
         shown = asyncio.Event()
+
+        def report(growth: Growth) -> None:
+            reports.append(growth)
+            if put_together(reports).text == "50%":
+                shown.set()
+
         act = await shell.prepare({"command": r"printf '10%%\r50%%'; sleep 600"}, scene)
-        task = asyncio.create_task(
-            shell.run(act, scene, lambda text: (reports.append(text), shown.set())[0])
-        )
+        task = asyncio.create_task(shell.run(act, scene, report))
         await shown.wait()
         task.cancel()
         with pytest.raises((Stopped, asyncio.CancelledError)):
             await task
-        return reports
+        return put_together(reports)
 
-    assert asyncio.run(main()) == ["50%\n"]
+    assert asyncio.run(main()).text == "50%"
 
 
 def test_live_output_comes_from_the_thread_of_the_loop(scene: Scene, shell: Shell) -> None:

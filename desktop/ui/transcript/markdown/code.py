@@ -2,8 +2,10 @@
 
 from PySide6.QtGui import QTextCursor
 
+from desktop.ui.hidden import with_signs
 from desktop.ui.transcript.code_piece import Code, CodePiece
 from desktop.ui.transcript.pieces import Paper, code_block, ink
+from desktop.ui.transcript.signs import sign_letters
 
 CODE_LINES = 300
 # A longer line goes on in the next one on the screen; Copy and Save have it whole.
@@ -21,19 +23,34 @@ def code_pieces(paper: Paper, text: str, language: str, indent: int = 0) -> list
 
 def grow_code(paper: Paper, code: Code, more: str) -> None:
     """Appends to the last piece, and begins another where it is full."""
+    code.look_into(more)
     code.parts.append(more)
+    code.revealed = paper.reveals
     cursor = _writing_at_end(code)
     for number, line in enumerate(more.split("\n")):
         if number:
             cursor = _new_line(paper, code, cursor)
-        while len(line) > (room := LINE_LIMIT - code.column):
-            cursor.insertText(line[:room], ink(paper.colour))
-            line = line[room:]
-            cursor = _new_line(paper, code, cursor)
-        if line:
-            cursor.insertText(line, ink(paper.colour))
-            code.column += len(line)
+        for run, is_sign in with_signs(line) if paper.reveals else ((line, False),):
+            cursor = _write_run(paper, code, cursor, run, is_sign=is_sign)
     cursor.endEditBlock()
+
+
+def _write_run(
+    paper: Paper, code: Code, cursor: QTextCursor, run: str, *, is_sign: bool
+) -> QTextCursor:
+    letters = ink(paper.colour)
+    if is_sign:
+        letters = sign_letters(paper, letters)
+    while len(run) > (room := LINE_LIMIT - code.column):
+        # A line ends between two signs.
+        room = run.rfind("›", 0, room) + 1 if is_sign else room
+        cursor.insertText(run[:room], letters)
+        run = run[room:]
+        cursor = _new_line(paper, code, cursor)
+    if run:
+        cursor.insertText(run, letters)
+        code.column += len(run)
+    return cursor
 
 
 def _writing_at_end(code: Code) -> QTextCursor:

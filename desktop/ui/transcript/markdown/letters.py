@@ -5,8 +5,10 @@ from collections.abc import Sequence
 from markdown_it.token import Token
 from PySide6.QtGui import QFont, QTextCharFormat, QTextCursor
 
+from desktop.ui.hidden import with_signs
 from desktop.ui.transcript.phrases import say
 from desktop.ui.transcript.pieces import Paper
+from desktop.ui.transcript.signs import sign_letters
 
 _LINK_SCHEMES = ("http:", "https:", "mailto:")
 
@@ -23,7 +25,7 @@ def write_letters(
             case "hardbreak":
                 cursor.insertText("\u2028", stack[-1])
             case "code_inline":
-                cursor.insertText(token.content, _code(paper, stack[-1]))
+                _write_code(paper, cursor, token.content, _code(paper, stack[-1]))
             case "math_inline":
                 cursor.insertText(token.content.replace("\n", " "), math_letters(paper, stack[-1]))
             case "image":
@@ -57,6 +59,12 @@ def math_letters(paper: Paper, around: QTextCharFormat) -> QTextCharFormat:
     font.setPixelSize(around.font().pixelSize())
     letters.setFont(font)
     return letters
+
+
+def _write_code(paper: Paper, cursor: QTextCursor, text: str, letters: QTextCharFormat) -> None:
+    """A name or a path among words: what it hides is always seen."""
+    for run, is_sign in with_signs(text):
+        cursor.insertText(run, sign_letters(paper, letters) if is_sign else letters)
 
 
 def _code(paper: Paper, around: QTextCharFormat) -> QTextCharFormat:

@@ -62,7 +62,7 @@ class Servers:
         tool = self.tool(name)
         act = await tool.prepare(arguments, self.scene)
         self.acts.append(act)
-        return await tool.run(act, self.scene, self.said.append)
+        return await tool.run(act, self.scene, lambda told: self.said.append(str(told)))
 
 
 Open = Callable[..., Any]
