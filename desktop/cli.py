@@ -35,6 +35,10 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 def _run(arguments: argparse.Namespace) -> int:
     data_dir: str | None = getattr(arguments, "data_dir", None)
+    if arguments.selftest:
+        from desktop.app import prove_installation
+
+        return prove_installation()
     if arguments.command is None:
         from desktop.app import run_window
 
@@ -116,6 +120,11 @@ def parser() -> argparse.ArgumentParser:
         parents=[shared],
     )
     top.add_argument("--version", action="version", version=f"Nacre {program_version()}")
+    top.add_argument(
+        "--selftest",
+        action="store_true",
+        help="prove this installation on a folder of its own, print what was found, and end",
+    )
     top.add_argument(
         "--selftest-window",
         metavar="FILE.png",

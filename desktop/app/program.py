@@ -13,13 +13,11 @@ import sys
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QEvent, QObject
 from PySide6.QtWidgets import QApplication
 
-from desktop.app import selftest as selftests
 from desktop.app.collecting import Collector
 from desktop.core.errors import NacreError
 from desktop.core.loading import at_rest
@@ -36,6 +34,7 @@ if TYPE_CHECKING:
     from desktop.app.front_door import FrontDoor
     from desktop.app.layers import Layers
     from desktop.app.listening import Listener
+    from desktop.app.selftest import Errand
     from desktop.headless.crashes import CrashFile
     from desktop.headless.runtime import Runtime
 
@@ -70,7 +69,7 @@ class Program:
         *,
         door: FrontDoor | None = None,
         notices: Sequence[str] = (),
-        selftest: str | None = None,
+        errand: Errand | None = None,
         on_first_paint: Callable[[], None] | None = None,
     ) -> None:
         self._app = app
@@ -78,7 +77,7 @@ class Program:
         self._door = door
         self._crashes: CrashFile | None = None
         self._notices = tuple(notices)
-        self._selftest = selftest
+        self._errand = errand
         self._on_first_paint = on_first_paint
         self._cache = read_cache(folder.window_cache)
         self._tasks = Tasks()
@@ -114,8 +113,8 @@ class Program:
         self._tasks.start(self._load(), "load")
         if self._door is not None and self._door.is_held:
             self._tasks.start(self._listen(self._door), "listen")
-        if self._selftest is not None:
-            self._tasks.start(self._run_selftest(Path(self._selftest)), "self-test")
+        if self._errand is not None:
+            self._tasks.start(self._run(self._errand), "self-test")
         await self._quitting
         code = await self._end()
         collector.stop()
@@ -125,11 +124,13 @@ class Program:
         """What is needed from the first moment after the paint on."""
         from desktop.app.arriving import Arrivals
         from desktop.app.helping import Helping
+        from desktop.app.icon import show_icon
         from desktop.headless.crashes import CrashFile
         from desktop.ui.actions import fill_menus
         from desktop.ui.keys_in_force import KeysInForce
 
         KeysInForce(self._window.complete(fill_menus), self._preferences, self._app, self._window)
+        self._tasks.start(show_icon(self._app), "show the icon")
         self.arrivals = Arrivals(
             self._window, self._tasks, self._door.place if self._door is not None else None
         )
@@ -293,9 +294,9 @@ class Program:
         """From any thread: shows a message in the window."""
         self._tasks.failed.emit(sentence, detail)
 
-    async def _run_selftest(self, picture: Path) -> None:
+    async def _run(self, errand: Errand) -> None:
         try:
-            await selftests.take_picture(self._window, picture)
+            await errand(self._window, lambda: self._runtime)
         finally:
             self.quit()
 

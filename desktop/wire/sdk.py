@@ -256,6 +256,11 @@ def _verified() -> ssl.SSLContext:
         raise
 
 
+def authorities() -> int:
+    """How many root certificates a connection would trust. Raises RequestFailed as one would."""
+    return _verified().cert_store_stats()["x509_ca"]
+
+
 def _reasons(error: BaseException) -> list[BaseException]:
     """The error and what caused it, groups unwrapped, each once."""
     found: list[BaseException] = []
