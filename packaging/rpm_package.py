@@ -17,6 +17,8 @@ REQUIRES = (
     *("ca-certificates", "dejavu-sans-fonts", "libdbus-1.so.3()(64bit)", "libEGL.so.1()(64bit)"),
     *("libfontconfig.so.1()(64bit)", "libfreetype.so.6()(64bit)", "libGL.so.1()(64bit)"),
     *("libglib-2.0.so.0()(64bit)", "libstdc++.so.6()(64bit)", "libX11.so.6()(64bit)"),
+    *("libwayland-client.so.0()(64bit)", "libwayland-cursor.so.0()(64bit)"),
+    *("libwayland-egl.so.1()(64bit)", "libgssapi_krb5.so.2()(64bit)"),
     *("libX11-xcb.so.1()(64bit)", "libxcb.so.1()(64bit)", "libxkbcommon.so.0()(64bit)"),
 )
 

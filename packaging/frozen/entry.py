@@ -24,8 +24,19 @@ def restore_environment(bundle: str) -> None:
         del os.environ[name]
 
 
+def hold_archive() -> None:
+    """What is loaded later comes from the program that was started, also when an update has put
+    another in its place meanwhile (SPEC U35): its file is kept open, and read by that."""
+    reader = getattr(sys.modules.get("pyimod02_importers"), "pyz_archive", None)
+    held = getattr(reader, "_filename", None)
+    if isinstance(held, str) and sys.platform == "linux":
+        handle = os.open(held, os.O_RDONLY | os.O_CLOEXEC)
+        reader._filename = f"/proc/self/fd/{handle}"  # pyright: ignore
+
+
 def main() -> int:
     restore_environment(sys._MEIPASS)  # pyright: ignore
+    hold_archive()
     # `desktop.tools.builtin.grep` starts its worker so; the command itself is never loaded for it.
     if sys.argv[1:] == ["--search-worker"]:
         from desktop.tools import searching  # noqa: PLC0415
