@@ -1,9 +1,10 @@
 """Makes installable packages of this folder, with one command.
 
-    python3 packaging/build.py --target deb        one of: bundle deb rpm appimage linux
+    python3 packaging/build.py --target deb        one of: bundle tree deb rpm appimage linux
     python3 packaging/build.py --licences          gathers resources/licences anew
 
-`linux` makes all three. What comes out lies in `build/packages`. `--again` takes the bundle that
+`bundle` is the program's folder, `tree` how it lies on a Linux machine, `linux` makes all three
+packages. What comes out lies in `build/packages`. `--again` takes the bundle that
 was made last. Windows and macOS: see packaging/README.md.
 """
 
@@ -42,7 +43,7 @@ def main(arguments: list[str]) -> int:
 
 
 def make(target: str, *, again: bool) -> int:
-    wanted = list(MAKERS) if target == "linux" else [target]
+    wanted = list(MAKERS) if target == "linux" else [one for one in MAKERS if one == target]
     made = bundle.BUILD / "bundle" / "nacre"
     icons = bundle.BUILD / "icons"
     if not (again and made.exists() and icons.exists()):
@@ -75,7 +76,7 @@ def _parser() -> argparse.ArgumentParser:
         prog="build.py", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     what = parser.add_mutually_exclusive_group(required=True)
-    what.add_argument("--target", choices=("bundle", *MAKERS, "linux"))
+    what.add_argument("--target", choices=("bundle", "tree", *MAKERS, "linux"))
     what.add_argument("--licences", action="store_true")
     parser.add_argument("--again", action="store_true")
     return parser

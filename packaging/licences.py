@@ -61,9 +61,9 @@ def bundled() -> list[str]:
 def text_of(name: str) -> str:
     """Everything that a package says of its licence. Raises LookupError when it says nothing."""
     package = importlib.metadata.distribution(name)
-    fields = package.metadata
-    head = f"{fields['Name']} {package.version}\n"
-    said = fields.get("License-Expression") or fields.get("License") or ""
+    fields = package.metadata.json
+    head = f"{fields['name']} {package.version}\n"
+    said = str(fields.get("license_expression") or fields.get("license") or "")
     head += f"{said.strip()}\n" if 0 < len(said.strip()) < 200 else ""
     if name in _QT:
         return head + "\n" + _QT_NOTE + "".join(_rule(one, _common(one)) for one in _GNU)

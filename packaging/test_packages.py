@@ -140,72 +140,71 @@ class Installed:
         check(KEY not in printed, "the command sees the key")
         return f"{len(events)} events"
 
-    def tabs(self) -> list[str]:
-        told = self.nacre("tabs", "--json").stdout
-        return [json.loads(line)["id"] for line in told.splitlines()]
+    def talk(self, words: str) -> None:
+        """A conversation that is called by these words, newer than all others."""
+        from tests.fakes.messages_api import MessagesServer, reply, text  # noqa: PLC0415
+
+        with MessagesServer([reply(text("Heard."))]) as server:
+            work = str(HOME / "work")
+            self.nacre("run", "--workspace", work, words, url=server.base_url)
+
+    def tabs(self) -> dict[str, str]:
+        """Ids by title."""
+        told = [json.loads(line) for line in self.nacre("tabs", "--json").stdout.splitlines()]
+        return {one["title"]: one["id"] for one in told}
 
     def kept(self) -> str:
         """A digest of all conversations."""
-        rows = [self.nacre("show", "--json", tab).stdout for tab in sorted(self.tabs())]
+        rows = [self.nacre("show", "--json", tab).stdout for tab in sorted(self.tabs().values())]
         return hashlib.sha256("".join(rows).encode()).hexdigest()
 
     def link(self) -> str:
         """The desktop hands a link to the window that is open, which goes there."""
-        tab = self.tabs()[0]
-        with self.window() as shown:
-            other = self.machine.run(
-                *("gio", "open", f"nacre://tab/{tab}?seq=2"),
-                as_person=True,
-                more=self.environment(),
-            )
-            until(lambda: bool(shown(" – Nacre")), f"no window went there: {other.stderr}")
-            title = shown(" – Nacre")
-        return f"“{title}”"
+        link = f"nacre://tab/{self.tabs()['look']}?seq=2"
+        with self.window() as titled:
+            until(lambda: titled("later – Nacre"), "the window does not begin with the newest")
+            opened = self.machine.run("gio", "open", link, as_person=True, more=self.environment())
+            until(lambda: titled("look – Nacre"), f"no window went there: {opened.stderr}")
+        return ""
 
     def replaced_while_running(self) -> str:
         """An update under an open window: it works on, with the program it was started from."""
         program = self.machine.root / "usr/lib/nacre/nacre"
-        kept = program.with_name("kept")
-        shutil.copy2(program, kept)
-        tab = self.tabs()[0]
+        kept, new = program.with_name("kept"), program.with_name("new")
+        link = f"nacre://tab/{self.tabs()['look']}?seq=2"
+        new.write_bytes(b"#!/bin/sh\nexit 9\n" + os.urandom(60_000_000))
+        new.chmod(0o755)
+        kept.hardlink_to(program)
         try:
-            with self.window() as shown:
-                new = program.with_name("new")
-                new.write_bytes(b"#!/bin/sh\nexit 9\n" + os.urandom(60_000_000))
-                new.chmod(0o755)
+            with self.window() as titled:
                 new.replace(program)
-                kept.with_name("again").hardlink_to(kept)
+                # What shows Help → Diagnostics or a conversation was not loaded before.
                 self.machine.run(
-                    *("/usr/lib/nacre/again", f"nacre://tab/{tab}?seq=2"),
-                    as_person=True,
-                    more=self.environment(),
+                    "/usr/lib/nacre/kept", link, as_person=True, more=self.environment()
                 )
-                until(lambda: bool(shown(" – Nacre")), "the window did not work on")
+                until(lambda: titled("look – Nacre"), "the window did not work on")
         finally:
-            kept.with_name("again").unlink(missing_ok=True)
             kept.replace(program)
         log = self.machine.root / str(HOME).lstrip("/") / ".local/share/nacre/logs/nacre.log"
         check("Traceback" not in log.read_text(), log.read_text()[-3000:])
         return ""
 
     @contextmanager
-    def window(self) -> Generator[Callable[[str], str]]:
-        """The program with its window; yields what gives a window's title that ends so, or ''."""
+    def window(self) -> Generator[Callable[[str], bool]]:
+        """The program with its window; yields what tells whether one of this title is seen."""
 
-        def titled(end: str) -> str:
-            words = ["xdotool", "search", "--onlyvisible", "--name", end]
+        def titled(title: str) -> bool:
             found = subprocess.run(
-                [*words, "getwindowname"],
+                ["xdotool", "search", "--onlyvisible", "--name", f"^{title}$"],
                 env={**os.environ, "DISPLAY": self.display},
                 capture_output=True,
-                encoding="utf-8",
                 check=False,
             )
-            return found.stdout.strip()
+            return bool(found.stdout.strip())
 
         process = self.machine.start("nacre", more=self.environment())
         try:
-            until(lambda: bool(titled("Nacre")), "no window came")
+            until(lambda: titled(".*Nacre"), "no window came")
             yield titled
         finally:
             process.send_signal(signal.SIGTERM)
@@ -242,6 +241,7 @@ def of_debian(report: Report, base: Path, package: Path, display: str) -> None:
         report.tried("U10 every library finds what it needs", there.libraries)
         report.tried("the self-test as a person, on X11", there.selftest)
         report.tried("a turn with a server on this machine", there.turn)
+        report.tried("a second conversation", lambda: there.talk("later"))
         kept = there.kept()
 
         def upgrade() -> str:

@@ -57,10 +57,9 @@ def prove_installation() -> int:
     Works in a folder of its own, which it removes, and draws offscreen where there is no screen.
     """
     report: dict[str, Any] = {}
-    if sys.platform == "linux" and not os.environ.get("WAYLAND_DISPLAY"):
-        os.environ.setdefault(
-            "QT_QPA_PLATFORM", "xcb" if os.environ.get("DISPLAY") else "offscreen"
-        )
+    has_screen = bool(os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY"))
+    if sys.platform == "linux" and not has_screen and not os.environ.get("QT_QPA_PLATFORM"):
+        os.environ["QT_QPA_PLATFORM"] = "offscreen"
     with tempfile.TemporaryDirectory(prefix="nacre-selftest-") as place:
         folder = paths.DataFolder(Path(place) / "data")
         try:

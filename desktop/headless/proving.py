@@ -10,9 +10,9 @@ import pkgutil
 import subprocess
 import sys
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import Any, cast
 
-from desktop.core.chunks import System
+from desktop.core.chunks import LogChunk, System
 from desktop.credentials.status import KeyringError
 from desktop.credentials.store import open_system
 from desktop.diagnostics import LIBRARIES, environment_report
@@ -58,7 +58,8 @@ async def turn_of(runtime: Runtime) -> Finding:
     if last is None:
         return {"ok": False, "problem": "no conversation was begun"}
     page = await runtime.reader.page(last.id, limit=100)
-    ends = [row.data for row in page.rows if isinstance(row.data, System)]
+    sealed = [row.data for row in page.rows if isinstance(row, LogChunk)]
+    ends = [data for data in sealed if isinstance(data, System)]
     outcomes = [str(end.fields.get("outcome", "")) for end in ends if end.kind == "turn_end"]
     outcome = outcomes[-1] if outcomes else "none"
     found: Finding = {"ok": outcome == "done", "outcome": outcome, "rows": len(page.rows)}
@@ -82,7 +83,7 @@ def _modules() -> Finding:
 
 def _versions(folder: DataFolder) -> Finding:
     report = environment_report(folder, sqlite=SQLITE)
-    libraries: Mapping[str, str | None] = report["libraries"]  # type: ignore[assignment]
+    libraries = cast("Mapping[str, str | None]", report["libraries"])
     missing = [
         name
         for name in LIBRARIES
