@@ -36,7 +36,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 def _run(arguments: argparse.Namespace) -> int:
     data_dir: str | None = getattr(arguments, "data_dir", None)
     if arguments.selftest:
-        from desktop.app import prove_installation
+        from desktop.app.installation import prove_installation
 
         return prove_installation()
     if arguments.command is None:

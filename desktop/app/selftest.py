@@ -27,9 +27,10 @@ Errand = Callable[[MainWindow, "Callable[[], Runtime | None]"], Awaitable[None]]
 """Something to do in the window once it is painted; the program ends after it."""
 
 
-def picture_to(picture: Path) -> Errand:
-    """An errand that saves `picture` and `picture.txt`; raises TimeoutError when nothing was
-    painted in time."""
+def picture_to(file: str) -> Errand:
+    """An errand that saves `file` and `file.txt`; raises TimeoutError when nothing was painted in
+    time."""
+    picture = Path(file)
 
     async def take(window: MainWindow, runtime: Callable[[], Runtime | None]) -> None:
         del runtime
