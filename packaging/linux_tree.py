@@ -41,8 +41,7 @@ def lay_out(bundle: Path, icons: Path, target: Path) -> Path:
 
 
 def desktop_file() -> str:
-    # Qt names the class of an X11 window after the desktop file.
-    return filled(TEMPLATES / "nacre.desktop", WM_CLASS=facts().app_id)
+    return filled(TEMPLATES / "nacre.desktop")
 
 
 def metainfo() -> str:

@@ -16,6 +16,7 @@ import os
 import shutil
 import signal
 import ssl
+import statistics
 import subprocess
 import sys
 import tempfile
@@ -36,6 +37,8 @@ HOME = Path("/home", PERSON)
 KEY = "test-key-packages-0123456789"
 PACKAGE = "/root/nacre.deb"
 SECONDS = 60.0
+SETTLING, IDLE = 10.0, 30.0
+MOST_IDLE = 0.005
 SUITE = ("-q", "-x", "-p", "no:cacheprovider", "tests/unit/core", "tests/unit/test_paths.py")
 
 
@@ -72,6 +75,7 @@ class Installed:
     def __init__(self, machine: Machine, display: str) -> None:
         self.machine = machine
         self.display = display
+        self.started = 0  # the process of the last window
 
     def nacre(self, *words: str, url: str = "", may_fail: bool = False) -> Any:
         return self.machine.run(
@@ -193,6 +197,30 @@ class Installed:
         check("Traceback" not in log.read_text(), log.read_text()[-3000:])
         return ""
 
+    def opens(self) -> str:
+        """From the start of the process to a window on the screen, three times."""
+        took: list[float] = []
+        for _ in range(3):
+            began = time.monotonic()
+            with self.window():
+                took.append(time.monotonic() - began)
+        return f"{statistics.median(took):.2f} s in the middle"
+
+    def idles(self) -> str:
+        """What it takes of one processor while nothing happens (SPEC U05)."""
+        import psutil  # noqa: PLC0415
+
+        with self.window():
+            process = psutil.Process(self.started)
+            time.sleep(SETTLING)
+            before = process.cpu_times()
+            time.sleep(IDLE)
+            after = process.cpu_times()
+            memory = process.memory_info().rss
+        used = (after.user + after.system - before.user - before.system) / IDLE
+        check(used <= MOST_IDLE, f"{used:.2%} of a processor")
+        return f"{used:.2%} of a processor, {memory / 1e6:.0f} MB resident"
+
     @contextmanager
     def window(self) -> Generator[Callable[[str], bool]]:
         """The program with its window; yields what tells whether one of this title is seen."""
@@ -207,6 +235,7 @@ class Installed:
             return bool(found.stdout.strip())
 
         process = self.machine.start("nacre", more=self.environment())
+        self.started = process.pid
         try:
             until(lambda: titled(".*Nacre"), "no window came")
             yield titled
@@ -221,7 +250,7 @@ def until(holds: Callable[[], bool], otherwise: str) -> None:
     deadline = time.monotonic() + SECONDS
     while not holds():
         check(time.monotonic() < deadline, otherwise)
-        time.sleep(0.1)
+        time.sleep(0.02)
 
 
 def of_debian(report: Report, base: Path, package: Path, display: str) -> None:
@@ -269,6 +298,8 @@ def of_debian(report: Report, base: Path, package: Path, display: str) -> None:
         )
         report.tried("nacre:// goes to the open window", there.link)
         report.tried("U35 the program is replaced under the window", there.replaced_while_running)
+        report.tried("U10 the window comes", there.opens)
+        report.tried("U05 the window idles", there.idles)
         report.tried("apt remove", lambda: removed(machine, "remove"))
         report.tried("apt purge leaves the data alone", lambda: removed(machine, "purge"))
 

@@ -69,7 +69,9 @@ def test_window_desktop_file_icon_and_metainfo_have_the_same_name(scripts: Any) 
     tree = scripts("linux_tree")
     assert scripts("facts").facts().app_id == APP_ID
     assert f"Icon={APP_ID}\n" in tree.desktop_file()
-    assert f"StartupWMClass={APP_ID}\n" in tree.desktop_file()
+    # An X11 window has the name of the application for its class (seen with xprop).
+    assert "StartupWMClass=Nacre\n" in tree.desktop_file()
+    assert 'setApplicationName("Nacre")' in (ROOT / "desktop/app/start.py").read_text("utf-8")
     assert f"<id>{APP_ID}</id>" in tree.metainfo()
     assert f'desktop-id">{APP_ID}.desktop<' in tree.metainfo()
 
