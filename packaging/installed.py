@@ -128,6 +128,12 @@ class Installed:
         rows = [self.nacre("show", "--json", tab).stdout for tab in sorted(self.tabs().values())]
         return hashlib.sha256("".join(rows).encode()).hexdigest()
 
+    def data(self) -> dict[str, str]:
+        """A digest of every file of the data folder: drafts, queues and settings among them."""
+        folder = self.machine.root / str(HOME).lstrip("/") / ".local/share/nacre"
+        files = [file for file in sorted(folder.rglob("*")) if file.is_file()]
+        return {str(one): hashlib.sha256(one.read_bytes()).hexdigest() for one in files}
+
     def link(self) -> str:
         """The desktop hands a link to the window that is open, which goes there."""
         tabs = self.tabs()

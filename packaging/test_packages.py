@@ -75,8 +75,12 @@ def of_debian(report: Report, base: Path, package: Path, display: str) -> None:
         kept = there.kept()
 
         def upgrade() -> str:
-            said = install(PACKAGE)
-            check(facts().version in said and "~" not in said, said)
+            data = there.data()
+            machine.apt("install", "--no-install-recommends", PACKAGE)
+            check(there.data() == data, "the upgrade touched the data folder")
+            told = machine.run("dpkg-query", "-W", "-f", "${Version}", "nacre").stdout
+            check(told == facts().version, f"version {told} is installed")
+            said = machine.run("nacre", "--version", as_person=True).stdout.strip()
             check(there.kept() == kept, "conversations are not what they were")
             return said
 
