@@ -272,7 +272,8 @@ def main(arguments: list[str]) -> int:
                 ).splitlines()[-2],
             )
             (package,) = sorted((bundle.BUILD / "packages").glob("*.deb"))
-        of_the_files(report, package)
+        if not options.only:
+            of_the_files(report, package)
         with tempfile.TemporaryDirectory(prefix="nacre-base-") as temporary:
             base = options.keep_base or Path(temporary, "base")
             if not base.exists():
