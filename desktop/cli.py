@@ -57,6 +57,10 @@ def main(
 
 def _run(arguments: argparse.Namespace, on_first_paint: Callable[[], None] | None) -> int:
     data_dir: str | None = getattr(arguments, "data_dir", None)
+    if arguments.selftest:
+        from desktop.app.installation import prove_installation
+
+        return prove_installation()
     if arguments.command is None:
         from desktop.app import run_window
 
@@ -155,6 +159,11 @@ def parser() -> argparse.ArgumentParser:
     )
     _add_data_dir(top)
     top.add_argument("--version", action=_Version, nargs=0, help="say the version and end")
+    top.add_argument(
+        "--selftest",
+        action="store_true",
+        help="prove this installation on a folder of its own, print what was found, and end",
+    )
     top.add_argument(
         "--selftest-window",
         metavar="FILE.png",

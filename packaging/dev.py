@@ -26,6 +26,9 @@ import machine
 
 ROOT = Path(__file__).resolve().parent.parent
 LOCK = ROOT / "packaging" / "requirements.lock"
+# What goes into a packaged program, and what makes it one: nothing of the tests.
+BUNDLE_LOCK = ROOT / "packaging" / "bundle.lock"
+BUNDLE_TOOLS = ROOT / "packaging" / "bundle.in"
 PROJECT = ROOT / "pyproject.toml"
 VENV = ROOT / ".venv"
 STAMP = VENV / "nacre-setup.json"
@@ -38,7 +41,7 @@ SIDE_BY_SIDE = ["-n", "auto", "--maxprocesses", "4", "--dist", "worksteal"]
 # Words of the nacre command that do their work without a window.
 WITHOUT_WINDOW = {
     *("run", "tabs", "show", "search", "doctor", "backup", "restore", "import-records"),
-    *("-h", "--help", "--version", "--selftest"),
+    *("-h", "--help", "--version"),
 }
 # pip's words, and what they mean for a person; the first that fits is said.
 PIP_TROUBLES = (
@@ -90,7 +93,10 @@ def main(arguments: list[str]) -> int:
 def run(arguments: list[str]) -> int:
     """Open the program, or one of its commands that need no window."""
     missing = machine.missing_for_install()
-    if not WITHOUT_WINDOW.intersection(arguments):
+    if "--selftest" in arguments:
+        # Its window goes without a screen where there is none.
+        missing += machine.missing_for_qt(machine.display_of(dict(os.environ)) or "offscreen")
+    elif not WITHOUT_WINDOW.intersection(arguments):
         missing += machine.missing_for_qt(require_display())
     provide(missing)
     set_up()
@@ -106,29 +112,37 @@ def test(arguments: list[str]) -> int:
 
 
 def lock(arguments: list[str]) -> int:
-    """Write the lock anew: every platform, every Python from the oldest on, hashes, no address."""
+    """Write both locks anew: every platform, every Python from the oldest, hashes, no address."""
     provide(machine.missing_for_install())
-    uv = shutil.which("uv") or uv_of_venv()
     with tempfile.TemporaryDirectory() as folder:
         build_tools = Path(folder) / "build.in"
         build_tools.write_text("\n".join(build_requirements()) + "\n", encoding="utf-8")
-        result = Path(folder) / "requirements.lock"
-        if LOCK.exists():
-            shutil.copyfile(LOCK, result)
-        command = [uv, "pip", "compile", str(PROJECT), str(build_tools), "--all-extras"]
+        write_lock(LOCK, [str(build_tools), "--all-extras", *arguments])
+        # The same versions as the tests have seen.
+        bundle = [str(build_tools), str(BUNDLE_TOOLS), "--constraint", str(LOCK)]
+        write_lock(BUNDLE_LOCK, bundle)
+    return 0
+
+
+def write_lock(target: Path, words: list[str]) -> None:
+    uv = shutil.which("uv") or uv_of_venv()
+    with tempfile.TemporaryDirectory() as folder:
+        result = Path(folder) / target.name
+        if target.exists():
+            shutil.copyfile(target, result)
+        command = [uv, "pip", "compile", str(PROJECT), *words]
         command += ["--universal", "--python-version", ".".join(map(str, OLDEST_PYTHON))]
         command += ["--generate-hashes", "--no-header", "--no-annotate", "--no-emit-index-url"]
-        command += ["--no-emit-find-links", "--quiet", "--output-file", str(result), *arguments]
+        command += ["--no-emit-find-links", "--quiet", "--output-file", str(result)]
         if subprocess.run(command, check=False).returncode:
-            raise SetupError("uv could not resolve the packages; the lock stays as it was.")
+            raise SetupError(f"uv could not resolve the packages; {target.name} stays as it was.")
         text = result.read_text(encoding="utf-8")
     if ":" + "//" in text:
-        raise SetupError("The lock would name an address; it stays as it was.")
-    LOCK.write_text(
+        raise SetupError(f"{target.name} would name an address; it stays as it was.")
+    target.write_text(
         f"# Written by packaging/dev.py lock; not to be edited by hand.\n{text}", encoding="utf-8"
     )
-    print(f"{LOCK.relative_to(ROOT)}: {text.count('==')} packages")
-    return 0
+    print(f"{target.relative_to(ROOT)}: {text.count('==')} packages")
 
 
 def require_python() -> None:

@@ -36,9 +36,11 @@ def run_window(
     if selftest is None and not door.enter():
         return 0
     try:
+        from desktop.app.selftest import picture_to
         from desktop.app.start import open_window
 
-        return open_window(choice, door, selftest=selftest, on_first_paint=on_first_paint)
+        errand = None if selftest is None else picture_to(selftest)
+        return open_window(choice, door, errand=errand, on_first_paint=on_first_paint)
     finally:
         door.leave()
 

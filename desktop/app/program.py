@@ -14,13 +14,11 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from functools import partial
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QEvent, QObject, QPoint
 from PySide6.QtWidgets import QApplication
 
-from desktop.app import selftest as selftests
 from desktop.app.collecting import Collector
 from desktop.app.windows import Windows
 from desktop.core.errors import NacreError
@@ -39,6 +37,7 @@ if TYPE_CHECKING:
     from desktop.app.front_door import FrontDoor
     from desktop.app.layers import Layers
     from desktop.app.listening import Listener
+    from desktop.app.selftest import Errand
     from desktop.core.records import CatalogueView
     from desktop.headless.crashes import CrashFile
     from desktop.headless.runtime import Runtime
@@ -76,7 +75,7 @@ class Program:
         *,
         door: FrontDoor | None = None,
         notices: Sequence[str] = (),
-        selftest: str | None = None,
+        errand: Errand | None = None,
         on_first_paint: Callable[[], None] | None = None,
     ) -> None:
         self._app = app
@@ -84,7 +83,7 @@ class Program:
         self._door = door
         self._crashes: CrashFile | None = None
         self._notices = tuple(notices)
-        self._selftest = selftest
+        self._errand = errand
         self._on_first_paint = on_first_paint
         self._cache = read_cache(folder.window_cache)
         self._tasks = Tasks()
@@ -120,8 +119,8 @@ class Program:
         self._tasks.start(self._load(), "load")
         if self._door is not None and self._door.is_held:
             self._tasks.start(self._listen(self._door), "listen")
-        if self._selftest is not None:
-            self._tasks.start(self._run_selftest(Path(self._selftest)), "self-test")
+        if self._errand is not None:
+            self._tasks.start(self._run(self._errand), "self-test")
         await self._quitting
         code = await self._end()
         self._caret.stop()
@@ -133,8 +132,10 @@ class Program:
         from desktop.app.arriving import Arrivals
         from desktop.app.caret import Caret
         from desktop.app.helping import Helping
+        from desktop.app.icon import show_icon
         from desktop.headless.crashes import CrashFile
 
+        self._tasks.start(show_icon(self._app), "show the icon")
         self.arrivals = Arrivals(
             self._windows, self._tasks, self._door.place if self._door is not None else None
         )
@@ -381,9 +382,9 @@ class Program:
         """From any thread: shows a message in the window."""
         self._tasks.failed.emit(sentence, detail)
 
-    async def _run_selftest(self, picture: Path) -> None:
+    async def _run(self, errand: Errand) -> None:
         try:
-            await selftests.take_picture(self._windows.front, picture)
+            await errand(self._windows.front, lambda: self._runtime)
         finally:
             self.quit()
 

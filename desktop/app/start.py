@@ -13,15 +13,20 @@ from PySide6.QtWidgets import QApplication
 from desktop.app.display import display_problem
 from desktop.app.front_door import FrontDoor
 from desktop.app.program import Program
+from desktop.app.selftest import Errand
 from desktop.app.threads import DaemonThreads
 from desktop.paths import Choice
+
+# The name of the desktop file (pyproject.toml, `tool.nacre.packages`): by it a desktop finds the
+# icon of a window, and groups windows.
+APP_ID = "org.nacre.Nacre"
 
 
 def open_window(
     choice: Choice,
     door: FrontDoor,
     *,
-    selftest: str | None = None,
+    errand: Errand | None = None,
     on_first_paint: Callable[[], None] | None = None,
 ) -> int:
     """See `desktop.app.run_window`."""
@@ -31,7 +36,7 @@ def open_window(
         return 1
     app = QApplication(sys.argv[:1])
     app.setApplicationName("Nacre")
-    app.setDesktopFileName("nacre")
+    app.setDesktopFileName(APP_ID)
     app.setQuitOnLastWindowClosed(False)
     loop = qasync.QEventLoop(app)
     loop.set_default_executor(DaemonThreads())
@@ -42,7 +47,7 @@ def open_window(
             choice.folder,
             door=door,
             notices=choice.notices,
-            selftest=selftest,
+            errand=errand,
             on_first_paint=on_first_paint,
         )
         try:

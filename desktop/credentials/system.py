@@ -56,6 +56,11 @@ class SystemKeyring:
         self.unlock = door.unlock
         self.explain = door.explain
 
+    @property
+    def name(self) -> str:
+        """The class behind it, for the self-test: a bundle may have lost the right one."""
+        return f"{type(self._backend).__module__}.{type(self._backend).__qualname__}"
+
     def get(self, account: str) -> str | None:
         return self._backend.get_password(self._service, account)
 

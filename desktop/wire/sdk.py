@@ -201,3 +201,8 @@ def _http_client(endpoint: Endpoint, hears: Callable[[str], None]) -> httpx2.Asy
             pool=endpoint.connect_seconds,
         ),
     )
+
+
+def authorities() -> int:
+    """How many root certificates a connection would trust. Raises RequestFailed as one would."""
+    return reaching.verified().cert_store_stats()["x509_ca"]
