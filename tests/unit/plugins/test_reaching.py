@@ -250,10 +250,11 @@ def test_what_another_process_wrote_is_told_at_the_look_that_found_it(tell: Tell
         stage.time.advance(5)  # a check that finds nothing new says nothing
         await stage.write(chunk("a"))
         assert (await line.asked(C + "changed"))["params"]["batch"]["revision"] == "1"
-        stage.hub.revision_found(stage.tab, 1)
-        stage.hub.revision_found(stage.tab, 0)
+        known = stage.hub.known()
+        stage.hub.revision_found(stage.tab, 1, known)
+        stage.hub.revision_found(stage.tab, 0, known)
         await stage.session.append([chunk("b")])
-        stage.hub.revision_found(stage.tab, 2)
+        stage.hub.revision_found(stage.tab, 2, known)
         check = (await line.asked(C + "changed"))["params"]
         assert (check["check"], check["revision"]) == (True, "2")
         await line.get(C + "unsubscribe", subscription="s")
