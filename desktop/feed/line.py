@@ -184,8 +184,9 @@ class Line(Generic[T]):
             return
         was_unchecked, self._is_unchecked = self._is_unchecked, False
         step = self._applied.observe(epoch, revision, self._clock(), since)
-        if self._repairs.has_failed or (is_sure and step.applied.deadline() is not None):
-            self._repairs = self._repairs.wanted()
+        is_news = is_sure and step.applied.deadline() is not None
+        if self._repairs.has_failed or is_news:
+            self._repairs = self._repairs.wanted(is_news=is_news)
         self._take(step, is_news=was_unchecked)
 
     def lost(self) -> None:

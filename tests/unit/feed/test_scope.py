@@ -772,13 +772,32 @@ def test_r06_a_late_predecessor_within_a_second_needs_no_read() -> None:
     run(scenario)
 
 
-def test_r09_repairs_are_a_second_apart_however_often_others_write() -> None:
+def test_r09_what_others_write_is_read_as_it_is_found_but_not_without_end() -> None:
+    """For it reading is no repair: it is how the rows come."""
+
+    async def scenario() -> None:
+        desk = await Desk().begin(rows=3)
+        desk.reads.clear()
+        for _ in range(40):
+            receipt = await desk.append(desk.next(), publish=False)
+            desk.hub.revision_found(desk.tab, receipt.revision)
+            await desk.pass_by(0.05)
+        assert 15 <= len(desk.reads) <= 21
+        await desk.pass_by(0.2)
+        assert desk.seqs()[-1] == 43
+        desk.check()
+
+    run(scenario)
+
+
+def test_r09_repairs_of_what_was_lost_are_a_second_apart() -> None:
     async def scenario() -> None:
         desk = await Desk().begin(rows=3)
         desk.reads.clear()
         for _ in range(20):
-            receipt = await desk.append(desk.next(), publish=False)
-            desk.hub.revision_found(desk.tab, receipt.revision)
+            desk.hub.receipt(
+                replace(await desk.append(desk.next(), publish=False), is_partial=True)
+            )
             await desk.pass_by(0.1)
         assert 2 <= len(desk.reads) <= 3
         await desk.pass_by(1)
