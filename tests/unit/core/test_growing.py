@@ -16,7 +16,8 @@ from desktop.core.growing import HEAD, TAIL, WIDTH, Growing, Telling
 from desktop.core.printed import Growth, Printed, Span
 from desktop.core.terminal import decoded, lines_of, printed
 
-RECORDED = sorted(Path("/work/shared/data/terminal").glob("*.input"))
+SHARED = Path(__file__).parents[4] / "shared" / "data" / "terminal"
+RECORDED = sorted(SHARED.glob("*.input"))
 PARTS = (
     *(b"\x1b", b"[", b"]", b"m", b"K", b"0", b"2", b"8", b";", b"38", b"5", b"31", b"1", b"?1049"),
     *(b"h", b"l", b"\r", b"\n", b"\b", b"\0", b"\x07", b"\x9b", b"a", b"bc", "Ä".encode(), b"\xff"),
