@@ -231,6 +231,7 @@ class MainWindow(QMainWindow):
             unsubscribe()
         await self.area.close_pages()
         if self._desk is not None:
+            self._desk.searching.end()
             await self._desk.new_draft.keep()
 
     def closeEvent(self, event: QCloseEvent) -> None:

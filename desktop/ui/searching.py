@@ -82,6 +82,11 @@ class Searching(QObject):
         self._area.show_other(page)
         page.field.selectAll()
 
+    def end(self) -> None:
+        """The window is going: nothing is looked for or followed any more."""
+        self._cancel()
+        self._followed.end()
+
     def set_theme(self, theme: Theme) -> None:
         if self._page is not None:
             self._page.filters.set_theme(theme)

@@ -116,6 +116,49 @@ def test_f7_closing_one_of_two_windows_ends_nothing(home: Home, enter: Enter) ->
     assert outcomes(home, tab_id) == ["done"]
 
 
+def test_f7_nothing_of_a_closed_window_hears_of_conversations_any_more(
+    home: Home, server: MessagesServer, enter: Enter, caplog: pytest.LogCaptureFixture
+) -> None:
+    person = enter(server)
+    tab_id = person.begin("First")
+    person.wait(person.idle)
+    first = person.window
+    second = person.another_window()
+    person.do("right_pane")
+    person.do("search")
+    person.now(lambda: second.desk and second.desk.searching.begin("First"))
+    person.wait(lambda: "1" in person.labels())
+    person.close()
+    person.wait(lambda: person.windows() == [first])
+    person.look_at(first)
+    person.say("Again")
+    person.wait(lambda: person.reads("Two.") and person.idle())
+    assert not [one for one in caplog.records if one.levelname in ("WARNING", "ERROR")]
+    assert person.leave() == 0
+    assert outcomes(home, tab_id) == ["done", "done"]
+
+
+def test_f7_what_is_begun_in_each_window_is_there_again(
+    home: Home, server: MessagesServer, enter: Enter
+) -> None:
+    """U14: two pages to begin a conversation have two drafts."""
+    person = enter(server)
+    person.write("in the first")
+    second = person.another_window()
+    person.write("in the second")
+    person.do("quit")
+    assert person.ended() == 0
+    person = enter(server)
+    person.wait(lambda: len(person.windows()) == 2)
+    texts = ["in the second", "in the first"]
+    assert second is not person.window
+    person.wait(
+        lambda: sorted(field_of(one).toPlainText() for one in person.windows()) == sorted(texts)
+    )
+    person.do("quit")
+    assert person.ended() == 0
+
+
 def test_f7_the_next_start_brings_back_all_windows(
     home: Home, server: MessagesServer, enter: Enter
 ) -> None:
