@@ -123,15 +123,18 @@ def test_f7_nothing_of_a_closed_window_hears_of_conversations_any_more(
     tab_id = person.begin("First")
     person.wait(person.idle)
     first = person.window
+    desk = first.desk
+    assert desk is not None
+    before = len(desk.doors.hub.known())
     second = person.another_window()
     person.do("right_pane")
-    person.do("search")
     person.now(lambda: second.desk and second.desk.searching.begin("First"))
-    person.wait(lambda: "1" in person.labels())
+    person.wait(lambda: len(desk.doors.hub.known()) > before)
     person.close()
     person.wait(lambda: person.windows() == [first])
+    assert len(desk.doors.hub.known()) == before
     person.look_at(first)
-    person.say("Again")
+    person.say("First again")
     person.wait(lambda: person.reads("Two.") and person.idle())
     assert not [one for one in caplog.records if one.levelname in ("WARNING", "ERROR")]
     assert person.leave() == 0
