@@ -19,7 +19,7 @@ from PySide6.QtWidgets import (
     QToolButton,
 )
 
-from desktop.feed import checks, outside, scope
+from desktop.feed import checks, outside
 from desktop.ui.transcript.view import TranscriptView
 from tests.e2e.nacre import KEY, Home, ended
 from tests.fakes.messages_api import MessagesServer, reply
@@ -226,7 +226,7 @@ def test_what_another_process_says_is_in_the_history_at_once(
 ) -> None:
     """A real `nacre run`, and one row of plain SQL; no check finds anything in that time."""
     monkeypatch.setenv("ANTHROPIC_API_KEY", KEY)
-    for module in (outside, scope, checks):
+    for module in (outside, checks):
         monkeypatch.setattr(module, "CHECK_SECONDS", 10 * SECONDS)
     with MessagesServer([reply("One."), reply("Two.")]) as server:
         person = enter(server)

@@ -87,7 +87,7 @@ async def test_f9_a_store_that_breaks_says_no_word_of_its_rows(
 
 def test_f9_a_library_says_where_it_complains_and_nothing_else(log: LogFile) -> None:
     logging.getLogger("httpx2").warning("POST %s with %s", PROMPT, KEY)
-    logging.getLogger("mcp.client").error(f"{OUTPUT}", exc_info=ValueError(OUTPUT))
+    logging.getLogger("anyio.streams").error(f"{OUTPUT}", exc_info=ValueError(OUTPUT))
     text = written(log)
     assert "httpx2: test_quiet_log.py:" in text
     assert "  ValueError" in text
