@@ -170,11 +170,10 @@ class TablePiece(WidePiece):
             return
         self._laid_out = (room, goes_on)
         self._set_widths(())
-        if not self._natural:
-            self._document.setTextWidth(UNBOUND)
-            self._natural = math.ceil(self._document.idealWidth()) + self._border
         least = self._paper.theme.px(COLUMN)
-        wanted = max(room, min(self._natural, self._grid.columns * least))
+        most = self._grid.columns * least
+        # Where all columns have room enough, what the cells want needs no layout of its own.
+        wanted = max(room, min(self._natural_width(), most)) if most > room else room
         self._document.setTextWidth(wanted)
         widths = tuple(self._width_of(at) for at in range(self._grid.columns))
         readable = tuple(max(one, least) for one in widths)
@@ -182,6 +181,12 @@ class TablePiece(WidePiece):
             widths = readable
             self._set_widths(widths)
         self._grid.widths = widths
+
+    def _natural_width(self) -> int:
+        if not self._natural:
+            self._document.setTextWidth(UNBOUND)
+            self._natural = math.ceil(self._document.idealWidth()) + self._border
+        return self._natural
 
     @property
     def _border(self) -> int:
