@@ -73,7 +73,10 @@ def a_row(number: int, kind: str, turn: int, target: int) -> NewChunk:
             data = System("turn_end", fields={"outcome": "done", "durationMs": 3})
             return chunk(name, data, role="system", turn=of)
         case "retract":
-            data = System("retracted", fields={"chunkIds": [f"r{target}"]})
+            earlier = (
+                [f"r{target % number}"] if number else []
+            )  # what is taken back was said before
+            data = System("retracted", fields={"chunkIds": earlier})
             return chunk(name, data, role="system", turn=of)
         case _:
             return chunk(name, name, role=kind, turn=of)  # pyright: ignore[reportArgumentType]
