@@ -47,7 +47,7 @@ def asked() -> Iterator[list[str]]:
 
 def of_rows(asked: list[str]) -> list[str]:
     """What was asked of the rows of conversations."""
-    return [one for one in asked if "chunks" in one]
+    return [one for one in asked if "data_json" in one]
 
 
 def quiet(asked: list[str], busy: Callable[[], bool]) -> Callable[[], bool]:
