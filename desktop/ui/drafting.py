@@ -37,6 +37,11 @@ class Drafting:
         self._kept: Draft | None = None
         self._one_by_one = one_by_one("draft", tab_id)
 
+    @property
+    def is_read(self) -> bool:
+        """Whether what was kept is known; before that nothing is saved."""
+        return self._kept is not None
+
     async def bring_back(self, is_gone: Callable[[], bool]) -> None:
         """Fills the field; what the person has begun to write meanwhile stands below."""
         async with self._one_by_one:

@@ -146,8 +146,11 @@ def test_f7_what_is_begun_in_each_window_is_there_again(
 ) -> None:
     """U14: two pages to begin a conversation have two drafts."""
     person = enter(server)
+    first = person.window
+    person.wait(lambda: first.desk and first.desk.new_draft.is_read)
     person.write("in the first")
     second = person.another_window()
+    person.wait(lambda: second.desk and second.desk.new_draft.is_read)
     person.write("in the second")
     person.do("quit")
     assert person.ended() == 0
@@ -156,7 +159,10 @@ def test_f7_what_is_begun_in_each_window_is_there_again(
     texts = ["in the second", "in the first"]
     assert second is not person.window
     person.wait(
-        lambda: sorted(field_of(one).toPlainText() for one in person.windows()) == sorted(texts)
+        lambda: (
+            all(one.area.composer for one in person.windows())
+            and sorted(field_of(one).toPlainText() for one in person.windows()) == sorted(texts)
+        )
     )
     person.do("quit")
     assert person.ended() == 0
