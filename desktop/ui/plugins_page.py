@@ -4,41 +4,35 @@ It follows the plugins as they tell of themselves. Nothing of a folder is kept o
 person has seen what would be started and agreed.
 """
 
-from collections.abc import Coroutine
 from pathlib import Path
-from typing import Any
 
-from PySide6.QtCore import QEvent, QTimer
+from PySide6.QtCore import QTimer
 from PySide6.QtGui import QShowEvent
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QVBoxLayout, QWidget
 from shiboken6 import isValid
 
-from desktop.core.errors import NacreError
 from desktop.core.plugins import PluginList, PluginOffer, PluginView
 from desktop.ui import asking, plugin_words
+from desktop.ui.cards import Cards, Deeds, say, tell_tone
 from desktop.ui.controls import act_button, text_label
 from desktop.ui.plugin_card import PluginCard
 from desktop.ui.plugin_offer import PluginOfferBox
-from desktop.ui.server_words import breakable
+from desktop.ui.tall_page import TallPage
 from desktop.ui.tasks import Tasks
 from desktop.ui.theme import Theme
 
 SHOW_MS = 100
 
 
-class PluginsPage(QWidget):
+class PluginsPage(TallPage):
     """One page of the settings; a change counts at once."""
 
     def __init__(
         self, theme: Theme, plugins: PluginList, tasks: Tasks, parent: QWidget | None = None
     ) -> None:
-        super().__init__(parent)
-        self.setObjectName("pluginsPage")
-        self._theme = theme
+        super().__init__(theme, "pluginsPage", parent)
         self._plugins = plugins
         self._tasks = tasks
-        self._cards: dict[str, PluginCard] = {}
-        self._order: list[str] = []
         self._is_busy = False
         self._build()
         # Many changes in a moment are shown at once.
@@ -49,19 +43,12 @@ class PluginsPage(QWidget):
     def showEvent(self, event: QShowEvent) -> None:
         super().showEvent(event)
         self._show()
-        self._do(self._plugins.look(), "look at the plugins")
-
-    def event(self, event: QEvent) -> bool:
-        if event.type() in (QEvent.Type.LayoutRequest, QEvent.Type.Resize):
-            # A scroll area knows nothing of texts that get taller as they get narrower.
-            self.setMinimumHeight(self._column.totalHeightForWidth(self.width()))
-        return super().event(event)
+        self._deeds.do(self._plugins.look(), "look at the plugins")
 
     # -- building ---------------------------------------------------------------------------------
 
     def _build(self) -> None:
-        self._column = column = QVBoxLayout(self)
-        column.setSpacing(self._theme.space_8)
+        column = self._column
         about = self.tr(
             "A plugin is a program by somebody else that shows a page of its own in the right pane."
         )
@@ -81,11 +68,10 @@ class PluginsPage(QWidget):
         row.addWidget(self._stop)
         row.addStretch(1)
         column.addLayout(row)
-        self._answer = self._label("pluginsAnswer", "", column)
-        self._answer.hide()
-        self._list = QVBoxLayout()
-        self._list.setSpacing(self._theme.space_8)
-        column.addLayout(self._list)
+        answer = self._label("pluginsAnswer", "", column)
+        self._deeds = Deeds(self, answer, self._tasks, self._show)
+        self._cards = Cards(self._theme, self._card, after=self._stop, back=self._add)
+        column.addLayout(self._cards.column)
         column.addStretch(1)
 
     def _label(self, name: str, text: str, column: QVBoxLayout) -> QLabel:
@@ -101,83 +87,31 @@ class PluginsPage(QWidget):
 
     def _show(self) -> None:
         is_sandboxed = self._plugins.is_sandboxed
-        _say(self._where, plugin_words.where(is_sandboxed))
-        self._where.setProperty("danger" if is_sandboxed is False else "muted", True)
-        self._where.style().polish(self._where)
-        views = self._plugins.view()
-        ids = [one.id for one in views]
-        for id_ in [one for one in self._cards if one not in ids]:
-            self._drop(id_)
-        for one in views:
-            known = self._cards.get(one.id)
-            if known is None:
-                self._cards[one.id] = self._card(one)
-            elif known.view != one:
-                known.show_plugin(one, is_sandboxed=is_sandboxed)
-        self._put_in_order(ids)
+        say(self._where, plugin_words.where(is_sandboxed))
+        tell_tone(self._where, "danger" if is_sandboxed is False else "muted")
+        self._cards.show({one.id: one for one in self._plugins.view()})
 
     def _card(self, view: PluginView) -> PluginCard:
-        sandboxed = self._plugins.is_sandboxed
-        card = PluginCard(self._theme, view, is_sandboxed=sandboxed, parent=self)
-        card.turn_on_wanted.connect(lambda one: self._do(self._turn_on(one), "enable a plugin"))
+        do = self._deeds.do
+        card = PluginCard(
+            self._theme, view, is_sandboxed=lambda: self._plugins.is_sandboxed, parent=self
+        )
+        card.turn_on_wanted.connect(lambda one: do(self._turn_on(one), "enable a plugin"))
         card.turn_off_wanted.connect(
-            lambda one: self._do(self._plugins.turn_off(one.id), "disable a plugin")
+            lambda one: do(self._plugins.turn_off(one.id), "disable a plugin")
         )
-        card.reload_wanted.connect(
-            lambda one: self._do(self._plugins.reload(one.id), "reload a plugin")
-        )
+        card.reload_wanted.connect(lambda one: do(self._plugins.reload(one.id), "reload a plugin"))
         card.take_back_wanted.connect(
-            lambda one: self._do(self._plugins.take_back(one.id), "take back what a plugin may")
+            lambda one: do(self._plugins.take_back(one.id), "take back what a plugin may")
         )
-        card.uninstall_wanted.connect(
-            lambda one: self._do(self._uninstall(one), "uninstall a plugin")
-        )
+        card.uninstall_wanted.connect(lambda one: do(self._uninstall(one), "uninstall a plugin"))
         return card
-
-    def _put_in_order(self, ids: list[str]) -> None:
-        if ids == self._order:
-            return
-        self._order = ids
-        before: QWidget = self._stop
-        for at, card in enumerate(self._cards[id_] for id_ in ids):
-            self._list.removeWidget(card)
-            self._list.insertWidget(at, card)
-            for button in card.buttons():
-                QWidget.setTabOrder(before, button)
-                before = button
-
-    def _drop(self, id_: str) -> None:
-        card = self._cards.pop(id_)
-        if any(button.hasFocus() for button in card.buttons()):
-            self._add.setFocus()
-        self._list.removeWidget(card)
-        card.hide()
-        card.deleteLater()
 
     # -- what the person does ---------------------------------------------------------------------
 
-    def _do(self, work: Coroutine[Any, Any, object], name: str) -> None:
-        self._tasks.start(self._done(work), name)
-
-    async def _done(self, work: Coroutine[Any, Any, object]) -> None:
-        """Carries it out; what went wrong stands on the page until the next thing is done."""
-        self._tell("")
-        try:
-            await work
-        except NacreError as error:
-            if isValid(self):
-                self._tell(str(error), danger=True)
-        if isValid(self):
-            self._show()
-
-    def _tell(self, text: str, *, danger: bool = False) -> None:
-        self._answer.setProperty("danger", danger)
-        self._answer.style().polish(self._answer)
-        _say(self._answer, text)
-
     def _install(self) -> None:
         if not self._is_busy:
-            self._do(self._ask_folder(), "install a plugin")
+            self._deeds.do(self._ask_folder(), "install a plugin")
 
     async def _ask_folder(self) -> None:
         self._is_busy = True
@@ -193,21 +127,21 @@ class PluginsPage(QWidget):
                 return
             await self._plugins.install(offer)
             if isValid(self):
-                self._tell(
+                self._deeds.tell(
                     self.tr("{plugin} is installed.").format(plugin=plugin_words.titled(offer))
                 )
         finally:
             self._is_busy = False
 
     async def _examine(self, folder: Path) -> PluginOffer | None:
-        self._tell(self.tr("Copying and checking…"))
+        self._deeds.tell(self.tr("Copying and checking…"))
         self._stop.show()
         try:
             return await self._plugins.examine(folder)
         finally:
             if isValid(self):
                 self._stop.hide()
-                self._tell("")
+                self._deeds.tell("")
 
     async def _turn_on(self, view: PluginView) -> None:
         offer = await self._plugins.offer(view.id)
@@ -246,10 +180,3 @@ class PluginsPage(QWidget):
         )
         if answer != "keep":
             await self._plugins.uninstall(view.id, with_data=answer == "with data")
-
-
-def _say(label: QLabel, text: str) -> None:
-    """A long word breaks anywhere; a screen reader hears it whole."""
-    label.setText(breakable(text))
-    label.setAccessibleName(text)
-    label.setVisible(bool(text))

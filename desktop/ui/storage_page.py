@@ -7,7 +7,7 @@ is the jobs'; the page shows how far it is and can be closed meanwhile.
 from collections.abc import Callable
 from pathlib import Path
 
-from PySide6.QtCore import QDateTime, QEvent, Qt
+from PySide6.QtCore import QDateTime, Qt
 from PySide6.QtGui import QHideEvent, QShowEvent
 from PySide6.QtWidgets import (
     QFormLayout,
@@ -34,6 +34,7 @@ from desktop.ui.restore_box import RestoreBox
 from desktop.ui.storage_jobs import Kind
 from desktop.ui.storage_model import ENTRIES, SIZE, TITLE, StorageModel
 from desktop.ui.tables import plain_table
+from desktop.ui.tall_page import TallPage
 from desktop.ui.tasks import Tasks
 from desktop.ui.theme import Theme
 from desktop.ui.words import day_and_time, size
@@ -41,21 +42,17 @@ from desktop.ui.words import day_and_time, size
 ROWS_SEEN = 8
 
 
-class StoragePage(QWidget):
+class StoragePage(TallPage):
     """`form` is where the dialog puts the settings that belong here."""
 
     def __init__(
         self, theme: Theme, doors: StorageDoors, tasks: Tasks, parent: QWidget | None = None
     ) -> None:
-        super().__init__(parent)
-        self.setObjectName("storagePage")
-        self._theme = theme
+        super().__init__(theme, "storagePage", parent)
         self._doors = doors
         self._tasks = tasks
         self._state: BackupState | None = None
         self._unhear: Callable[[], None] | None = None
-        self._column = QVBoxLayout(self)
-        self._column.setSpacing(theme.space_8)
         self._under: dict[Kind, QVBoxLayout] = {}
         self._build_backups()
         self.form = self._add_form()
@@ -84,12 +81,6 @@ class StoragePage(QWidget):
         self._look()
         if self._unhear is None:
             self._unhear = self._doors.on_backup_look(self.look_again)
-
-    def event(self, event: QEvent) -> bool:
-        if event.type() in (QEvent.Type.LayoutRequest, QEvent.Type.Resize):
-            # A scroll area knows nothing of texts that get taller as they get narrower.
-            self.setMinimumHeight(self._column.totalHeightForWidth(self.width()))
-        return super().event(event)
 
     def hideEvent(self, event: QHideEvent) -> None:
         super().hideEvent(event)

@@ -4,10 +4,9 @@ It follows the servers as they tell of themselves, and looks at the file once a 
 seen. What it shows is compared with the file before anything is written.
 """
 
-from collections.abc import Callable, Coroutine
-from typing import Any
+from collections.abc import Callable
 
-from PySide6.QtCore import QEvent, Qt, QTimer, QUrl
+from PySide6.QtCore import Qt, QTimer, QUrl
 from PySide6.QtGui import QDesktopServices, QHideEvent, QShowEvent
 from PySide6.QtWidgets import (
     QFrame,
@@ -19,13 +18,13 @@ from PySide6.QtWidgets import (
 )
 from shiboken6 import isValid
 
-from desktop.core.errors import NacreError
 from desktop.core.tool_servers import ServersView, ServerView, ToolServerList
 from desktop.ui import asking, server_words
+from desktop.ui.cards import Cards, Deeds, say
 from desktop.ui.controls import act_button, text_label
 from desktop.ui.server_card import ServerCard
 from desktop.ui.server_form import ServerForm
-from desktop.ui.server_words import breakable
+from desktop.ui.tall_page import TallPage
 from desktop.ui.tasks import Tasks
 from desktop.ui.text_box import TextBox
 from desktop.ui.theme import Theme
@@ -35,19 +34,15 @@ LOOK_MS = 1_000
 SHOW_MS = 100
 
 
-class ToolServersPage(QWidget):
+class ToolServersPage(TallPage):
     """One page of the settings; a change counts at once."""
 
     def __init__(
         self, theme: Theme, servers: ToolServerList, tasks: Tasks, parent: QWidget | None = None
     ) -> None:
-        super().__init__(parent)
-        self.setObjectName("toolServersPage")
-        self._theme = theme
+        super().__init__(theme, "toolServersPage", parent)
         self._servers = servers
         self._tasks = tasks
-        self._cards: dict[str, ServerCard] = {}
-        self._order: list[str] = []
         self._is_looking = False
         self._has_looked = False
         self._build()
@@ -68,18 +63,10 @@ class ToolServersPage(QWidget):
         super().hideEvent(event)
         self._looks.stop()
 
-    def event(self, event: QEvent) -> bool:
-        if event.type() in (QEvent.Type.LayoutRequest, QEvent.Type.Resize):
-            # A scroll area knows nothing of texts that get taller as they get narrower.
-            self.setMinimumHeight(self._column.totalHeightForWidth(self.width()))
-        return super().event(event)
-
     # -- building ---------------------------------------------------------------------------------
 
     def _build(self) -> None:
-        theme = self._theme
-        self._column = column = QVBoxLayout(self)
-        column.setSpacing(theme.space_8)
+        column = self._column
         self._label(
             "toolServersAbout",
             self.tr(
@@ -97,11 +84,10 @@ class ToolServersPage(QWidget):
         row.addWidget(self._add)
         row.addStretch(1)
         column.addLayout(row)
-        self._answer = self._label("toolServersAnswer", "", column)
-        self._answer.hide()
-        self._list = QVBoxLayout()
-        self._list.setSpacing(theme.space_8)
-        column.addLayout(self._list)
+        answer = self._label("toolServersAnswer", "", column)
+        self._deeds = Deeds(self, answer, self._tasks, self._show)
+        self._cards = Cards(self._theme, self._card, after=self._add, back=self._add)
+        column.addLayout(self._cards.column)
         self._path = self._label("toolServersPath", "", column)
         self._path.setProperty("muted", True)
         column.addStretch(1)
@@ -127,7 +113,7 @@ class ToolServersPage(QWidget):
             self._button(
                 self.tr("Set it aside"),
                 "setToolServersAside",
-                lambda: self._do(self._set_aside(), "set the list of tool servers aside"),
+                lambda: self._deeds.do(self._set_aside(), "set the list of tool servers aside"),
             )
         )
         row.addStretch(1)
@@ -165,86 +151,35 @@ class ToolServersPage(QWidget):
     def _show(self) -> None:
         view = self._servers.view()
         self._show_problem(view)
-        _show(self._path, self.tr("Kept in {path}").format(path=visible(view.path)))
-        names = [one.entry.name for one in view.servers]
-        for name in [one for one in self._cards if one not in names]:
-            self._drop(name)
-        for one in view.servers:
-            known = self._cards.get(one.entry.name)
-            if known is None:
-                self._cards[one.entry.name] = self._card(one)
-            elif known.view != one:
-                known.show_server(one)
-        self._put_in_order(names)
-        self._empty.setVisible(self._has_looked and not names and not view.problem)
+        say(self._path, self.tr("Kept in {path}").format(path=visible(view.path)))
+        self._cards.show({one.entry.name: one for one in view.servers})
+        self._empty.setVisible(self._has_looked and not view.servers and not view.problem)
 
     def _show_problem(self, view: ServersView) -> None:
-        _show(self._wrong, visible(view.problem))
+        say(self._wrong, visible(view.problem))
         self._problem.setVisible(bool(view.problem))
         self._add.setEnabled(not view.problem)
 
     def _card(self, view: ServerView) -> ServerCard:
+        do = self._deeds.do
         card = ServerCard(self._theme, view, self)
         card.edit_wanted.connect(self._ask_changed)
         card.turn_wanted.connect(
-            lambda one: self._do(
+            lambda one: do(
                 self._servers.turn(one, on=one.phase == "off"), "turn a tool server on or off"
             )
         )
         card.restart_wanted.connect(
-            lambda one: self._do(self._servers.restart(one.entry.name), "restart a tool server")
+            lambda one: do(self._servers.restart(one.entry.name), "restart a tool server")
         )
         card.tools_wanted.connect(self._show_tools)
         card.log_wanted.connect(
-            lambda one: self._do(self._show_log(one), "show the log of a tool server")
+            lambda one: do(self._show_log(one), "show the log of a tool server")
         )
-        card.remove_wanted.connect(
-            lambda one: self._do(self._ask_removed(one), "remove a tool server")
-        )
+        card.remove_wanted.connect(lambda one: do(self._ask_removed(one), "remove a tool server"))
         return card
 
-    def _put_in_order(self, names: list[str]) -> None:
-        if names == self._order:
-            return
-        self._order = names
-        cards = [self._cards[name] for name in names]
-        before: QWidget = self._add
-        for at, card in enumerate(cards):
-            self._list.removeWidget(card)
-            self._list.insertWidget(at, card)
-            for button in card.buttons():
-                QWidget.setTabOrder(before, button)
-                before = button
-
-    def _drop(self, name: str) -> None:
-        card = self._cards.pop(name)
-        if any(button.hasFocus() for button in card.buttons()):
-            self._add.setFocus()
-        self._list.removeWidget(card)
-        card.hide()
-        card.deleteLater()
-
     # -- what the person does ---------------------------------------------------------------------
-
-    def _do(self, work: Coroutine[Any, Any, object], name: str) -> None:
-        self._tasks.start(self._done(work), name)
-
-    async def _done(self, work: Coroutine[Any, Any, object]) -> None:
-        """Carries it out; what went wrong stands on the page until the next thing is done."""
-        self._tell("")
-        try:
-            await work
-        except NacreError as error:
-            if isValid(self):
-                self._tell(str(error), danger=True)
-        if isValid(self):
-            self._show()
-
-    def _tell(self, text: str, *, danger: bool = False) -> None:
-        self._answer.setProperty("danger", danger)
-        self._answer.style().polish(self._answer)
-        _show(self._answer, visible(text))
-        self._answer.setVisible(bool(text))
 
     def _ask_new(self) -> None:
         ServerForm(self._theme, self._servers, self._tasks, parent=self).open()
@@ -270,7 +205,7 @@ class ToolServersPage(QWidget):
     async def _set_aside(self) -> None:
         aside = await self._servers.set_aside()
         if isValid(self):
-            self._tell(self.tr("The file is now {path}.").format(path=aside))
+            self._deeds.tell(self.tr("The file is now {path}.").format(path=aside))
 
     def _show_tools(self, view: ServerView) -> None:
         self._read(
@@ -296,9 +231,3 @@ class ToolServersPage(QWidget):
 
     def _open_file(self) -> None:
         QDesktopServices.openUrl(QUrl.fromLocalFile(self._servers.view().path))
-
-
-def _show(label: QLabel, text: str) -> None:
-    """A long path breaks anywhere; a screen reader hears it whole."""
-    label.setText(breakable(text))
-    label.setAccessibleName(text)
