@@ -23,7 +23,6 @@ from desktop.core.records import (
     SearchPage,
     SearchPlace,
     Tab,
-    tool_of,
 )
 from desktop.store import jsonl_search, search
 from desktop.store.jsonl_search import Sought
@@ -135,19 +134,12 @@ class Finder:
             return SearchPage(next=after)
         return SearchPage(
             tuple(
-                SearchHit(
-                    ordinal=found.key,
+                replace(
+                    search.hit_of(row, found),
                     tab_id=file.tab.id,
                     title=file.tab.title,
                     directory=file.directory,
-                    seq=row.seq,
-                    role=row.role,
-                    type=row.type,
-                    created_at=row.created_at,
-                    snippet=found.snippet,
-                    marks=found.marks,
                     shelf=file.tab.shelf,
-                    tool=tool_of(row),
                 )
                 for row, found in hits.found
             ),

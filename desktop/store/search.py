@@ -195,10 +195,11 @@ def hits_among(
         if query.match
         else holding(query.words, texts, len(texts))
     )
-    return tuple(_hit_of(taken[one.key][0], one) for one in found)
+    return tuple(hit_of(taken[one.key][0], one) for one in found)
 
 
-def _hit_of(row: LogChunk, found: Found) -> SearchHit:
+def hit_of(row: LogChunk, found: Found) -> SearchHit:
+    """What the row is found by; where its conversation is to be found stands in the catalogue."""
     return SearchHit(
         ordinal=found.key,
         tab_id=row.tab_id,

@@ -1,9 +1,8 @@
 """Settings → Plugins: what is seen of each plugin, and what can be done with it."""
 
-from collections.abc import Callable, Coroutine, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
 
 import pytest
 import qasync
@@ -19,7 +18,7 @@ from desktop.ui.plugins_page import PluginsPage
 from desktop.ui.tasks import Tasks
 from desktop.ui.theme import LIGHT, Theme
 from tests.fakes.plugins import MemoryPlugins
-from tests.ui.conftest import until
+from tests.ui.on_screen import OnScreen
 
 READ = "api_read:messages"
 SHIPPED = PluginView(
@@ -55,41 +54,18 @@ OFFER = PluginOffer(
 
 
 @dataclass(slots=True)
-class Desk:
-    """The page on the screen, and the loop it lives on."""
+class Desk(OnScreen):
+    """The page with what it shows."""
 
     page: PluginsPage
     plugins: MemoryPlugins
     loop: qasync.QEventLoop
     qtbot: QtBot
 
-    def run(self, coroutine: Coroutine[Any, Any, None]) -> None:
-        """As `run_until_complete`, which lets Qt's events through once more when no loop runs."""
-        task = self.loop.create_task(coroutine)
-        task.add_done_callback(lambda _: self.loop.stop())
-        self.loop.run_forever()
-        task.result()
-
-    def wait(self, predicate: Callable[[], object]) -> None:
-        self.run(until(predicate))
-
-    def now(self, act: Callable[[], object]) -> None:
-        async def acting() -> None:
-            act()
-
-        self.run(acting())
-
     def show(self, *views: PluginView) -> None:
         self.plugins.show(*views)
         self.now(self.page.show)
         self.wait(lambda: len(self.parts("pluginCard")) == len(views))
-
-    def parts(self, name: str) -> list[Any]:
-        return [one for one in self.page.findChildren(QWidget, name) if one.isVisible()]
-
-    def part(self, name: str) -> Any:
-        (part,) = self.parts(name)
-        return part
 
     def heard(self, name: str) -> list[str]:
         """What a screen reader is told, from the top; without what sets a name apart."""

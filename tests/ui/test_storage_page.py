@@ -1,10 +1,9 @@
 """Settings → Storage: the last good backup, what takes room, and the long work of its buttons."""
 
 import asyncio
-from collections.abc import Callable, Coroutine, Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
 
 import pytest
 import qasync
@@ -31,7 +30,7 @@ from desktop.ui.storage_model import StorageModel
 from desktop.ui.storage_page import StoragePage
 from desktop.ui.tasks import Tasks
 from desktop.ui.theme import LIGHT, Theme
-from tests.ui.conftest import until
+from tests.ui.on_screen import OnScreen
 
 NOW = 1_700_000_000_000
 KEPT = KeptBackup("/kept/nacre-1.zip", 12_900_000, NOW - 60_000)
@@ -91,24 +90,14 @@ class Log:
 
 
 @dataclass(slots=True)
-class Desk:
-    """The page on the screen, and the loop it lives on."""
+class Desk(OnScreen):
+    """The page with what it shows."""
 
     page: StoragePage
     log: Log
     jobs: StorageJobs
     loop: qasync.QEventLoop
     qtbot: QtBot
-
-    def wait(self, predicate: Callable[[], object]) -> None:
-        self.run(until(predicate))
-
-    def run(self, coroutine: Coroutine[Any, Any, None]) -> None:
-        """As `run_until_complete`, which lets Qt's events through once more when no loop runs."""
-        task = self.loop.create_task(coroutine)
-        task.add_done_callback(lambda _: self.loop.stop())
-        self.loop.run_forever()
-        task.result()
 
     def label(self, name: str) -> str:
         label = self.page.findChild(QLabel, name)

@@ -1,8 +1,7 @@
 """Settings → Tool servers: what is seen of each server, and what can be done with it (SPEC U33)."""
 
-from collections.abc import Callable, Coroutine, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from typing import Any
 
 import pytest
 import qasync
@@ -14,7 +13,6 @@ from PySide6.QtWidgets import (
     QLineEdit,
     QMessageBox,
     QPlainTextEdit,
-    QWidget,
 )
 from pytestqt.qtbot import QtBot
 
@@ -24,7 +22,7 @@ from desktop.ui.tasks import Tasks
 from desktop.ui.theme import LIGHT, Theme
 from desktop.ui.tool_servers_page import ToolServersPage
 from tests.fakes.tool_servers import MemoryServers
-from tests.ui.conftest import until
+from tests.ui.on_screen import OnScreen
 
 KEY = "sk-ant-abcdefgh1234"
 FILES = ServerView(
@@ -42,41 +40,18 @@ FAILED = ServerView(
 
 
 @dataclass(slots=True)
-class Desk:
-    """The page on the screen, and the loop it lives on."""
+class Desk(OnScreen):
+    """The page with what it shows."""
 
     page: ToolServersPage
     servers: MemoryServers
     loop: qasync.QEventLoop
     qtbot: QtBot
 
-    def run(self, coroutine: Coroutine[Any, Any, None]) -> None:
-        """As `run_until_complete`, which lets Qt's events through once more when no loop runs."""
-        task = self.loop.create_task(coroutine)
-        task.add_done_callback(lambda _: self.loop.stop())
-        self.loop.run_forever()
-        task.result()
-
-    def wait(self, predicate: Callable[[], object]) -> None:
-        self.run(until(predicate))
-
-    def now(self, act: Callable[[], object]) -> None:
-        async def acting() -> None:
-            act()
-
-        self.run(acting())
-
     def show(self, *servers: ServerView, problem: str = "") -> None:
         self.servers.show(*servers, problem=problem)
         self.now(self.page.show)
         self.wait(lambda: self.servers.looks and len(self.names()) == len(servers))
-
-    def parts(self, name: str) -> list[Any]:
-        return [one for one in self.page.findChildren(QWidget, name) if one.isVisible()]
-
-    def part(self, name: str) -> Any:
-        (part,) = self.parts(name)
-        return part
 
     def words(self, name: str) -> list[str]:
         """What a screen reader is told of labels; without the places where lines may break."""

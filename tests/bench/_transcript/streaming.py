@@ -22,9 +22,9 @@ from desktop.ui.transcript.model import TranscriptModel
 from tests.bench import Figure
 from tests.bench._corpus import Corpus
 from tests.bench._transcript.shown import Bench, Shown, theme
+from tests.bench.drivers.heart import Heart
 
 SECONDS = 4.0
-BEAT_MS = 5
 KEYS = 120
 LETTERS = 12  # in a delta
 _TABLE = "| a name | 12 | some words |\n"
@@ -69,31 +69,6 @@ class Stream:
         for _ in range(min(due - self._sent, self._rate // 10)):
             self._bench.hub.live(self._tab, Grew(self._id, next(self._parts)))
         self._sent = due
-
-
-class Heart:
-    """Beats every few milliseconds and notes what lay between two beats."""
-
-    def __init__(self) -> None:
-        self.cpu: list[float] = []
-        self.wall: list[float] = []
-        self._timer = QTimer()
-        self._timer.setTimerType(Qt.TimerType.PreciseTimer)
-        self._timer.setInterval(BEAT_MS)
-        self._timer.timeout.connect(self._beat)
-
-    def start(self) -> None:
-        self._last = time.thread_time(), time.perf_counter()
-        self._timer.start()
-
-    def stop(self) -> None:
-        self._timer.stop()
-
-    def _beat(self) -> None:
-        now = time.thread_time(), time.perf_counter()
-        self.cpu.append((now[0] - self._last[0]) * 1_000)
-        self.wall.append((now[1] - self._last[1]) * 1_000)
-        self._last = now
 
 
 async def gaps(corpora: Mapping[int, Corpus]) -> list[Figure]:

@@ -22,18 +22,17 @@ from desktop.feed.shown import Change, Changed, Failed, Grown, Newer, Reset, Sta
 from desktop.feed.window import Inserted, Limits, Moved, Removed
 from tests.fakes.stores import MemoryLog
 from tests.unit.feed.rows_of import new
-from tests.unit.feed.times import Time
+from tests.unit.feed.times import Passing
 
 
-class Desk:
+class Desk(Passing):
     """A log, a hub, a scope on it, and a mirror kept by its changes alone."""
 
     def __init__(self, *, limit: int = 16) -> None:
+        super().__init__()
         ids = itertools.count()
         self.log = MemoryLog(now_ms=lambda: 0, new_id=lambda: f"id{next(ids)}")
         self.hub = Hub()
-        self.time = Time()
-        self.tasks: set[asyncio.Task[Any]] = set()
         self.limits = Limits(limit)
         self.mirror: list[Row] = []
         self.changes: list[Change] = []
@@ -77,22 +76,6 @@ class Desk:
 
     async def blob_path(self, sha256: str) -> None:
         return None
-
-    def start(self, coroutine: Coroutine[Any, Any, None], name: str) -> None:
-        task = asyncio.get_running_loop().create_task(coroutine, name=name)
-        self.tasks.add(task)
-
-    async def settle(self) -> None:
-        while pending := {task for task in self.tasks if not task.done()}:
-            await asyncio.wait(pending)
-        for task in self.tasks:
-            task.result()
-        self.tasks.clear()
-
-    async def pass_by(self, seconds: float) -> None:
-        await self.settle()
-        self.time.advance(seconds)
-        await self.settle()
 
     async def look(self) -> None:
         """As the program does every five seconds, and when another process wrote."""

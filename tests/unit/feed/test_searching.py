@@ -23,19 +23,19 @@ from desktop.core.records import (
 from desktop.feed.hub import WHOLE_LOG, Hub
 from desktop.feed.searching import MOST_ROWS, PAGE, FollowedSearch
 from desktop.store.log import Log
-from tests.unit.feed.times import Time
+from tests.unit.feed.times import Passing
 from tests.unit.store.builders import chunk, open_log
 
 
-class Desk:
+class Desk(Passing):
     """A log in which “pearl” was looked for; what joined, and how often the log was searched."""
 
     def __init__(self, log: Log, hub: Hub) -> None:
-        self.log, self.hub, self.time = log, hub, Time()
+        super().__init__()
+        self.log, self.hub = log, hub
         self.joined: list[SearchHit] = []
         self.finds = 0
         self.faults: list[StoreError] = []
-        self.tasks: set[asyncio.Task[Any]] = set()
         self._numbers = iter(range(100_000))
 
     async def begin(self, folder: Path, only: SearchFilter = EVERYTHING) -> "Desk":
@@ -84,21 +84,6 @@ class Desk:
 
     async def within(self, tab_id: str, text: str, *, place: int | None = None) -> FoundRows:
         return await self.log.search.within(tab_id, text, place=place)
-
-    def start(self, coroutine: Coroutine[Any, Any, Any], name: str) -> None:
-        task = asyncio.get_running_loop().create_task(coroutine, name=name)
-        self.tasks.add(task)
-        task.add_done_callback(self.tasks.discard)
-
-    async def settle(self) -> None:
-        await asyncio.sleep(0)
-        while self.tasks:
-            await asyncio.wait(self.tasks)
-
-    async def pass_by(self, seconds: float) -> None:
-        await self.settle()
-        self.time.advance(seconds)
-        await self.settle()
 
     async def look(self) -> None:
         known = self.hub.known()

@@ -14,7 +14,7 @@ from desktop.core.records import Receipt, RequestRecord, Requests
 from desktop.feed.hub import Hub
 from desktop.feed.usage import FollowedUsage, Usage
 from desktop.store.log import Log
-from tests.unit.feed.times import Time
+from tests.unit.feed.times import Passing
 from tests.unit.store.builders import chunk, open_log
 
 
@@ -23,15 +23,15 @@ def line(request: RequestRecord) -> RequestUsage:
     return RequestUsage(request.started_at, request.model, output=tokens)
 
 
-class Desk:
+class Desk(Passing):
     """A log, what is told of one conversation's usage, and how often it was read."""
 
     def __init__(self, log: Log, hub: Hub, folder: Path) -> None:
-        self.log, self.hub, self.folder, self.time = log, hub, folder, Time()
+        super().__init__()
+        self.log, self.hub, self.folder = log, hub, folder
         self.told: list[Usage] = []
         self.reads: list[str] = []
         self.faults: list[StoreError] = []
-        self.tasks: set[asyncio.Task[Any]] = set()
         self._numbers = iter(range(1, 1_000))
 
     async def begin(self) -> "Desk":
@@ -63,21 +63,6 @@ class Desk:
 
     async def revision(self, tab_id: str) -> int:
         return await self.log.reader.revision(tab_id)
-
-    def start(self, coroutine: Coroutine[Any, Any, Any], name: str) -> None:
-        task = asyncio.get_running_loop().create_task(coroutine, name=name)
-        self.tasks.add(task)
-        task.add_done_callback(self.tasks.discard)
-
-    async def settle(self) -> None:
-        await asyncio.sleep(0)
-        while self.tasks:
-            await asyncio.wait(self.tasks)
-
-    async def pass_by(self, seconds: float) -> None:
-        await self.settle()
-        self.time.advance(seconds)
-        await self.settle()
 
     async def look(self) -> None:
         known = self.hub.known()

@@ -49,6 +49,32 @@ class Time:
         self.now = end
 
 
+class Passing:
+    """Tasks on the running loop, which run until none is left, and time that goes by between."""
+
+    def __init__(self) -> None:
+        self.time = Time()
+        self.tasks: set[asyncio.Task[Any]] = set()
+
+    def start(self, coroutine: Coroutine[Any, Any, Any], name: str) -> None:
+        self.tasks.add(asyncio.get_running_loop().create_task(coroutine, name=name))
+
+    async def settle(self) -> None:
+        """Raises what a task failed of."""
+        await asyncio.sleep(0)
+        while pending := {task for task in self.tasks if not task.done()}:
+            await asyncio.wait(pending)
+        ended, self.tasks = self.tasks, set()
+        for task in ended:
+            if not task.cancelled():
+                task.result()
+
+    async def pass_by(self, seconds: float) -> None:
+        await self.settle()
+        self.time.advance(seconds)
+        await self.settle()
+
+
 class Room:
     """Starts coroutines and runs them until nobody gets on."""
 

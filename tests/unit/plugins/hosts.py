@@ -210,6 +210,7 @@ class Stage:
 
 
 Story = Callable[[Stage], Coroutine[Any, Any, None]]
+Tell = Callable[[Story], None]
 
 
 def play(

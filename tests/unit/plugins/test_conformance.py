@@ -1,8 +1,6 @@
 """A plain plugin driven through every method of the door (SPEC R10 – R14)."""
 
 import sys
-from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -12,19 +10,13 @@ from desktop.feed.checks import CHECK_SECONDS
 from desktop.feed.cursors import LIFETIME_SECONDS
 from desktop.plugins.limits import MOST_SUBSCRIPTIONS, TEXT_CHARACTERS
 from desktop.plugins.manifest import READ_MESSAGES
-from tests.unit.plugins.hosts import Stage, Story, play
+from tests.unit.plugins.hosts import Stage, Tell
 from tests.unit.store.builders import chunk, hide
 
 if sys.platform == "win32":
     pytest.skip("the plain plugin listens to a Unix socket", allow_module_level=True)
 
 C = "session.conversation."
-Tell = Callable[[Story], None]
-
-
-@pytest.fixture
-def tell(tmp_path: Path) -> Tell:
-    return lambda story: play(tmp_path, story)
 
 
 def test_it_is_greeted_with_what_it_may_and_told_what_is_in_view(tell: Tell) -> None:

@@ -1,8 +1,6 @@
 """What a plugin can reach, and where it can lead to: conversations in use, and only when asked."""
 
 import sys
-from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -11,19 +9,13 @@ from desktop.core.errors import InBin
 from desktop.core.panels import PanelChoice
 from desktop.plugins.limits import LEAVE_SECONDS, MOST_SUBSCRIPTIONS
 from desktop.plugins.manifest import READ_MESSAGES
-from tests.unit.plugins.hosts import Line, Stage, Story, play, until
+from tests.unit.plugins.hosts import Line, Stage, Tell, until
 from tests.unit.store.builders import chunk, hide
 
 if sys.platform == "win32":
     pytest.skip("the plain plugin listens to a Unix socket", allow_module_level=True)
 
 C = "session.conversation."
-Tell = Callable[[Story], None]
-
-
-@pytest.fixture
-def tell(tmp_path: Path) -> Tell:
-    return lambda story: play(tmp_path, story)
 
 
 def asked(session: str) -> list[tuple[str, dict[str, Any]]]:
