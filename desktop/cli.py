@@ -4,17 +4,21 @@ Exit codes: 0 done, 1 the turn failed, 2 bad use, 3 no credential (DESIGN.md §8
 loaded to say what is wrong with the words, nor before the window is painted.
 """
 
+from __future__ import annotations
+
 import argparse
 import os
 import sys
 from collections.abc import Callable, Sequence
-from typing import Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 
-from desktop.core.cursor import MOST_ROWS, Cursor
 from desktop.core.errors import NacreError
 from desktop.core.links import SCHEME, parse_place, spelled
 from desktop.core.loading import at_rest
-from desktop.core.plugins import SCRIPT
+from desktop.core.scripts import SCRIPT
+
+if TYPE_CHECKING:
+    from desktop.core.cursor import Cursor
 
 COMMANDS = frozenset(
     ("run", "tabs", "show", "search", "import-records", "backup", "restore", "doctor")
@@ -223,6 +227,8 @@ def _add_tabs(tabs: argparse.ArgumentParser) -> None:
 
 
 def _add_show(show: argparse.ArgumentParser) -> None:
+    from desktop.core.cursor import MOST_ROWS
+
     show.add_argument("tab", metavar="TAB", help="its id, or the first letters of it")
     place = show.add_mutually_exclusive_group()
     place.add_argument(
@@ -238,6 +244,8 @@ def _add_show(show: argparse.ArgumentParser) -> None:
 
 
 def _cursor(text: str) -> Cursor:
+    from desktop.core.cursor import Cursor
+
     try:
         return Cursor.parse(text)
     except ValueError as error:
@@ -245,6 +253,8 @@ def _cursor(text: str) -> Cursor:
 
 
 def _page(text: str) -> int:
+    from desktop.core.cursor import MOST_ROWS
+
     number = _count(text)
     if number > MOST_ROWS:
         raise argparse.ArgumentTypeError(f"it must be {MOST_ROWS} or less")

@@ -8,10 +8,14 @@ import builtins
 import gc
 import importlib
 from collections.abc import Callable
+from typing import TYPE_CHECKING
 
 from desktop import paths
 from desktop.app.front_door import FrontDoor
 from desktop.core.links import parse_place
+
+if TYPE_CHECKING:
+    from desktop.app.selftest import Errand
 
 
 def run_window(
@@ -36,13 +40,18 @@ def run_window(
     if selftest is None and not door.enter():
         return 0
     try:
-        from desktop.app.selftest import picture_to
         from desktop.app.start import open_window
 
-        errand = None if selftest is None else picture_to(selftest)
+        errand = None if selftest is None else _picture_to(selftest)
         return open_window(choice, door, errand=errand, on_first_paint=on_first_paint)
     finally:
         door.leave()
+
+
+def _picture_to(file: str) -> "Errand":
+    from desktop.app.selftest import picture_to
+
+    return picture_to(file)
 
 
 def restore_import() -> None:

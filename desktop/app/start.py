@@ -1,9 +1,12 @@
 """Qt's application, the one loop, and the program on it."""
 
+from __future__ import annotations
+
 import asyncio
 import os
 import sys
 from collections.abc import Callable
+from typing import TYPE_CHECKING
 
 os.environ.setdefault("QT_API", "pyside6")
 
@@ -11,11 +14,13 @@ import qasync
 from PySide6.QtWidgets import QApplication
 
 from desktop.app.display import display_problem
-from desktop.app.front_door import FrontDoor
 from desktop.app.program import Program
-from desktop.app.selftest import Errand
 from desktop.app.threads import DaemonThreads
-from desktop.paths import Choice
+
+if TYPE_CHECKING:
+    from desktop.app.front_door import FrontDoor
+    from desktop.app.selftest import Errand
+    from desktop.paths import Choice
 
 # The name of the desktop file (pyproject.toml, `tool.nacre.packages`): by it a desktop finds the
 # icon of a window, and groups windows.

@@ -5,10 +5,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal, Protocol
 
-SCRIPT = "--plugin-script"
-"""`nacre --plugin-script FILE WORD…`, as the first of its words: runs the script of a plugin alone.
-A frozen program starts itself so, for it has no Python to hand out."""
-
 # `resting`: turned on, and started when its page is first seen; `stopped`: ended for what it did,
 # and tried again by itself or when the person wants it; `asking`: it wants more than was allowed;
 # `broken`: its folder can't be used.

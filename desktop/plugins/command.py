@@ -10,7 +10,7 @@ import sys
 from collections.abc import Mapping
 from pathlib import Path
 
-from desktop.core.plugins import SCRIPT
+from desktop.core.scripts import SCRIPT
 from desktop.plugins.manifest import PYTHON, Manifest
 
 

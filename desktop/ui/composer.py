@@ -25,7 +25,7 @@ from PySide6.QtWidgets import (
 from desktop.core.drafts import Draft
 from desktop.settings import PERMISSION_MODE
 from desktop.ui import words
-from desktop.ui.attached_text import with_text
+from desktop.ui.attached_entry import with_text
 from desktop.ui.attachments import Attachments
 from desktop.ui.choice_words import EFFORT_WORDS, MODE_WORDS, MODES
 from desktop.ui.context_ring import ContextRing

@@ -7,12 +7,8 @@ from PySide6.QtCore import QPointF, QRect, Qt
 from PySide6.QtGui import QColor, QPainter, QPaintEvent, QPalette, QPen, QWheelEvent
 from PySide6.QtWidgets import (
     QComboBox,
-    QSpinBox,
-    QStyle,
     QStyledItemDelegate,
     QStyleOptionComboBox,
-    QStyleOptionSpinBox,
-    QStylePainter,
     QWidget,
 )
 
@@ -45,8 +41,9 @@ def draw_tick(painter: QPainter, box: QRect, colour: QColor) -> None:
 class FramedCombo(QComboBox):
     """A choice in a form. The wheel scrolls the page over it, unless it has the keyboard."""
 
-    def __init__(self, parent: QWidget | None = None) -> None:
+    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
+        self._theme = theme
         self.setProperty("framed", True)
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         # Qt's own of a list knows nothing of the style sheet.
@@ -56,60 +53,30 @@ class FramedCombo(QComboBox):
         self.view().setAccessibleName(self.accessibleName())
         super().showPopup()
 
-    def paintEvent(self, event: QPaintEvent) -> None:
-        painter, option = QStylePainter(self), QStyleOptionComboBox()
-        self.initStyleOption(option)
-        painter.drawComplexControl(QStyle.ComplexControl.CC_ComboBox, option)
-        # Under a style sheet Qt's own words stand at the left in either direction.
-        words = self.style().subControlRect(
-            QStyle.ComplexControl.CC_ComboBox,
-            option,
-            QStyle.SubControl.SC_ComboBoxEditField,
-            self,
-        )
-        metrics, leading = self.fontMetrics(), Qt.AlignmentFlag.AlignLeading
-        text = metrics.elidedText(self.currentText(), Qt.TextElideMode.ElideRight, words.width())
-        side = QStyle.visualAlignment(self.layoutDirection(), leading)
-        painter.setPen(self.palette().color(QPalette.ColorRole.ButtonText))
-        painter.drawText(words, side | Qt.AlignmentFlag.AlignVCenter, text)
-        # As far from the edge as it is high.
-        side = self.height() / 2
-        x = side if self.isRightToLeft() else self.width() - side
-        draw_arrow(painter, QPointF(x, self.height() / 2), _ink(self))
-        painter.end()
-
-    def wheelEvent(self, event: QWheelEvent) -> None:
-        if self.hasFocus():
-            super().wheelEvent(event)
-        else:
-            event.ignore()
-
-
-class FramedSpin(QSpinBox):
-    """A number in a form. The wheel scrolls the page over it, unless it has the keyboard."""
-
-    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
-        self.setProperty("framed", True)
-        self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
-        # What a style sheet says of the field inside is not heard.
-        self.lineEdit().setTextMargins(theme.space_8, 0, theme.space_8, 0)
+    def initStyleOption(self, option: QStyleOptionComboBox) -> None:
+        """Without the words: under a style sheet Qt's own stand at the left in either direction."""
+        super().initStyleOption(option)
+        option.currentText = ""
 
     def paintEvent(self, event: QPaintEvent) -> None:
         super().paintEvent(event)
-        option = QStyleOptionSpinBox()
-        self.initStyleOption(option)
-        control, able = QStyle.SubControl, QSpinBox.StepEnabledFlag
-        painter = QPainter(self)
-        for part, step, up in (
-            (control.SC_SpinBoxUp, able.StepUpEnabled, True),
-            (control.SC_SpinBoxDown, able.StepDownEnabled, False),
-        ):
-            place: QRect = self.style().subControlRect(
-                QStyle.ComplexControl.CC_SpinBox, option, part, self
-            )
-            ink = _ink(self, able=self.isEnabled() and bool(self.stepEnabled() & step))
-            draw_arrow(painter, QPointF(place.center()) + QPointF(0.5, 0.5), ink, up=up)
+        painter, theme, align = QPainter(self), self._theme, Qt.AlignmentFlag
+        # Where the style sheet leaves them room (`field_style`). To ask the style for it would load
+        # a class with a thousand names before the window's first picture.
+        leading, trailing = theme.space_8 + theme.measures.hairline, theme.measures.hit
+        is_mirrored = self.isRightToLeft()
+        sides = (trailing, leading) if is_mirrored else (leading, trailing)
+        words = self.rect().adjusted(sides[0], 0, -sides[1], 0)
+        text = self.fontMetrics().elidedText(
+            self.currentText(), Qt.TextElideMode.ElideRight, words.width()
+        )
+        side = align.AlignRight if is_mirrored else align.AlignLeft
+        painter.setPen(self.palette().color(QPalette.ColorRole.ButtonText))
+        painter.drawText(words, side | align.AlignAbsolute | align.AlignVCenter, text)
+        # As far from the edge as it is high.
+        middle = self.height() / 2
+        x = middle if is_mirrored else self.width() - middle
+        draw_arrow(painter, QPointF(x, middle), ink_of(self))
         painter.end()
 
     def wheelEvent(self, event: QWheelEvent) -> None:
@@ -119,7 +86,8 @@ class FramedSpin(QSpinBox):
             event.ignore()
 
 
-def _ink(part: QWidget, *, able: bool | None = None) -> QColor:
+def ink_of(part: QWidget, *, able: bool | None = None) -> QColor:
+    """Of the arrow of a part that can be used, or not now."""
     group = QPalette.ColorGroup
     is_able = part.isEnabled() if able is None else able
     return part.palette().color(

@@ -48,7 +48,7 @@ class NewPage(QWidget):
         row.setSpacing(theme.space_8)
         label = QLabel(self.tr("in"), middle)
         label.setProperty("muted", True)
-        self._folder = FramedCombo(middle)
+        self._folder = FramedCombo(theme, middle)
         self._folder.setObjectName("folderChoice")
         self._folder.setAccessibleName(self.tr("Folder of the new conversation"))
         label.setBuddy(self._folder)

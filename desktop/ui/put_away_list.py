@@ -6,7 +6,6 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from PySide6.QtCore import (
-    QAbstractListModel,
     QDateTime,
     QLocale,
     QModelIndex,
@@ -28,6 +27,7 @@ from PySide6.QtWidgets import (
 )
 
 from desktop.ui.lines import calm, draw_words
+from desktop.ui.long_model import LongModel
 from desktop.ui.put_away_rows import AwayRow
 from desktop.ui.theme import Theme
 
@@ -35,24 +35,17 @@ Index = QModelIndex | QPersistentModelIndex
 AWAY_ROLE = Qt.ItemDataRole.UserRole + 1
 
 
-class PutAwayModel(QAbstractListModel):
+class PutAwayModel(LongModel[AwayRow]):
     """`gone` is the sentence around the moment at which a row was put away."""
 
     def __init__(self, gone: str, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self._gone = gone
-        self._rows: tuple[AwayRow, ...] = ()
-
-    def rowCount(self, parent: Index = QModelIndex()) -> int:  # noqa: B008
-        return 0 if parent.isValid() else len(self._rows)
-
-    def row(self, at: int) -> AwayRow:
-        return self._rows[at]
 
     def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
-        if not index.isValid() or index.row() >= len(self._rows):
+        if not index.isValid() or index.row() >= len(self.rows):
             return None
-        row = self._rows[index.row()]
+        row = self.rows[index.row()]
         match role:
             case Qt.ItemDataRole.DisplayRole:
                 return row.title
@@ -70,11 +63,8 @@ class PutAwayModel(QAbstractListModel):
 
     def set_rows(self, rows: Sequence[AwayRow]) -> None:
         fresh = tuple(rows)
-        if fresh == self._rows:
-            return
-        self.beginResetModel()
-        self._rows = fresh
-        self.endResetModel()
+        if fresh != self.rows:
+            self.reset(fresh)
 
 
 class PutAwayDelegate(QStyledItemDelegate):
@@ -136,6 +126,7 @@ class PutAwayList(QListView):
         super().__init__(parent)
         self.setObjectName("putAwayList")
         calm(self)
+        self.setUniformItemSizes(True)
         self.setSelectionMode(QAbstractItemView.SelectionMode.ExtendedSelection)
         self.doubleClicked.connect(lambda _: self.open_chosen.emit())
 

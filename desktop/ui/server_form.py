@@ -108,7 +108,7 @@ class ServerForm(QDialog):
         outer.addWidget(self._buttons())
 
     def _kinds(self, *, is_web: bool) -> QComboBox:
-        combo = FramedCombo(self)
+        combo = FramedCombo(self._theme, self)
         combo.setObjectName("serverFormKind")
         combo.setAccessibleName(self.tr("Kind"))
         combo.addItem(self.tr("A program on this computer"), "local")

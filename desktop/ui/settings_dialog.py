@@ -43,7 +43,8 @@ from desktop.settings import (
     Setting,
 )
 from desktop.ui import asking, price_words
-from desktop.ui.framed import FramedCombo, FramedSpin
+from desktop.ui.framed import FramedCombo
+from desktop.ui.framed_spin import FramedSpin
 from desktop.ui.preferences import LivePreferences
 from desktop.ui.storage_page import StoragePage
 from desktop.ui.tasks import Tasks
@@ -186,7 +187,7 @@ class SettingsDialog(QDialog):
                 box.toggled.connect(lambda on: self._change(setting, bool(on), error))
                 return box
             case "choice":
-                combo = FramedCombo(self)
+                combo = FramedCombo(self._theme, self)
                 # Its longest entry does not widen the page, at no scale.
                 combo.setSizeAdjustPolicy(
                     QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon

@@ -13,6 +13,7 @@ from PySide6.QtGui import QContextMenuEvent, QKeyEvent
 from PySide6.QtWidgets import QListView, QMenu, QWidget
 
 from desktop.ui.lines import calm
+from desktop.ui.marks import mark_of
 from desktop.ui.sidebar_model import SidebarModel
 from desktop.ui.sidebar_paint import SidebarDelegate
 from desktop.ui.sidebar_rows import (
@@ -134,12 +135,16 @@ class ConversationList(SidebarView):
         self._soon.start()
 
     def show_status(self, status: TabStatus) -> None:
+        before = self._statuses.get(status.tab_id)
         self._statuses[status.tab_id] = status
-        self._soon.start()
+        # Most of what a turn tells changes no mark, and the list may be of thousands.
+        if mark_of(before, unseen=False) != mark_of(status, unseen=False):
+            self._soon.start()
 
     def show_unseen(self, tab_ids: frozenset[str]) -> None:
-        self._unseen = tab_ids
-        self._soon.start()
+        changed, self._unseen = tab_ids != self._unseen, tab_ids
+        if changed:
+            self._soon.start()
 
     def show_words(self, words: str) -> None:
         """Only conversations that hold every word are listed."""

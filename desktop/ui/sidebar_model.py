@@ -6,15 +6,14 @@ from collections.abc import Sequence
 from typing import Any
 
 from PySide6.QtCore import (
-    QAbstractListModel,
     QDateTime,
     QLocale,
     QModelIndex,
-    QObject,
     QPersistentModelIndex,
     Qt,
 )
 
+from desktop.ui.long_model import LongModel
 from desktop.ui.marks import MARK_WORDS
 from desktop.ui.sidebar_rows import (
     BranchesRow,
@@ -28,29 +27,19 @@ Index = QModelIndex | QPersistentModelIndex
 ROW_ROLE = Qt.ItemDataRole.UserRole + 1
 
 
-class SidebarModel(QAbstractListModel):
+class SidebarModel(LongModel[SidebarRow]):
     """The rows as they are. Rows that keep their key keep their selection."""
 
-    def __init__(self, parent: QObject | None = None) -> None:
-        super().__init__(parent)
-        self._rows: tuple[SidebarRow, ...] = ()
-
-    def rowCount(self, parent: Index = QModelIndex()) -> int:  # noqa: B008
-        return 0 if parent.isValid() else len(self._rows)
-
-    def row(self, index: int) -> SidebarRow:
-        return self._rows[index]
-
     def index_of(self, key: str) -> QModelIndex:
-        for at, row in enumerate(self._rows):
+        for at, row in enumerate(self.rows):
             if row.key == key:
                 return self.index(at)
         return QModelIndex()
 
     def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
-        if not index.isValid() or index.row() >= len(self._rows):
+        if not index.isValid() or index.row() >= len(self.rows):
             return None
-        row = self._rows[index.row()]
+        row = self.rows[index.row()]
         match role:
             case Qt.ItemDataRole.DisplayRole:
                 return row.title
@@ -64,19 +53,17 @@ class SidebarModel(QAbstractListModel):
     def flags(self, index: Index) -> Qt.ItemFlag:
         if not index.isValid():
             return Qt.ItemFlag.NoItemFlags
-        if isinstance(self._rows[index.row()], SpanRow):
+        if isinstance(self.rows[index.row()], SpanRow):
             return Qt.ItemFlag.ItemIsEnabled
         return Qt.ItemFlag.ItemIsEnabled | Qt.ItemFlag.ItemIsSelectable
 
     def set_rows(self, rows: Sequence[SidebarRow]) -> None:
         """Announces the least: nothing, changed rows, or a reset when rows came, went or moved."""
-        fresh, old = tuple(rows), self._rows
+        fresh, old = tuple(rows), self.rows
         if [row.key for row in fresh] != [row.key for row in old]:
-            self.beginResetModel()
-            self._rows = fresh
-            self.endResetModel()
+            self.reset(fresh)
             return
-        self._rows = fresh
+        self.rows = fresh
         for at, (before, after) in enumerate(zip(old, fresh, strict=True)):
             if before != after:
                 self.dataChanged.emit(self.index(at), self.index(at))

@@ -10,7 +10,8 @@ from PySide6.QtWidgets import QLabel, QPlainTextEdit, QToolButton
 from pytestqt.qtbot import QtBot
 
 from desktop.ui import words
-from desktop.ui.attached_text import LONGEST_LINE, AttachedText, can_be_opened, with_text
+from desktop.ui.attached_entry import LONGEST_LINE, can_be_opened, with_text
+from desktop.ui.attached_text import AttachedText
 from desktop.ui.attachments import AttachmentChip
 from desktop.ui.composer import Composer
 from desktop.ui.message_field import LONG_PASTE

@@ -8,7 +8,8 @@ from PySide6.QtGui import QColor, QPalette, QWheelEvent
 from PySide6.QtWidgets import QApplication, QVBoxLayout, QWidget
 from pytestqt.qtbot import QtBot
 
-from desktop.ui.framed import FramedCombo, FramedSpin
+from desktop.ui.framed import FramedCombo
+from desktop.ui.framed_spin import FramedSpin
 from desktop.ui.shell_style import shell_style
 from desktop.ui.theme import Theme, dress, theme_for
 from desktop.ui.wrapping_box import WrappingBox
@@ -58,7 +59,7 @@ def test_a_choice_and_a_number_have_one_ground_and_one_edge_of_the_theme(
     theme = dressed(look)
     holder = QWidget()
     qtbot.addWidget(holder)
-    combo, spin = FramedCombo(holder), FramedSpin(theme, holder)
+    combo, spin = FramedCombo(theme, holder), FramedSpin(theme, holder)
     combo.addItems(["", "One"])
     spin.setSpecialValueText(" ")
     column = QVBoxLayout(holder)
@@ -79,7 +80,7 @@ def test_a_choice_and_a_number_have_one_ground_and_one_edge_of_the_theme(
 @pytest.mark.parametrize("look", LOOKS)
 def test_the_list_of_a_choice_wears_the_theme(dressed: Dress, qtbot: QtBot, look: str) -> None:
     theme = dressed(look)
-    combo = FramedCombo()
+    combo = FramedCombo(theme)
     qtbot.addWidget(combo)
     combo.addItems(["", " ", "  "])
     combo.show()
@@ -116,7 +117,7 @@ def test_the_wheel_over_a_field_of_a_page_that_scrolls_changes_nothing(
     qtbot: QtBot, dressed: Dress
 ) -> None:
     theme = dressed("light")
-    combo, spin = FramedCombo(), FramedSpin(theme)
+    combo, spin = FramedCombo(theme), FramedSpin(theme)
     combo.addItems(["One", "Two"])
     for part in (combo, spin):
         qtbot.addWidget(part)
