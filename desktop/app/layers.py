@@ -9,6 +9,7 @@ from collections.abc import Callable
 
 from PySide6.QtWidgets import QDialog, QSplitter, QWidget
 
+from desktop.app.early import Early
 from desktop.app.log_watch import LogWatch
 from desktop.core.logged import Word
 from desktop.core.panels import Place, PluginPanel
@@ -40,6 +41,7 @@ from desktop.ui.attaching import Reading
 from desktop.ui.conversation_page import ConversationPage
 from desktop.ui.desk import Desk
 from desktop.ui.doors import Doors, StorageDoors
+from desktop.ui.early_page import EarlyPage
 from desktop.ui.help_boxes import show_about, show_shortcuts
 from desktop.ui.keyboard_page import KeyboardPage
 from desktop.ui.main_window import MainWindow
@@ -60,8 +62,6 @@ from desktop.ui.storage_page import StoragePage
 from desktop.ui.tasks import Tasks
 from desktop.ui.theme import Theme
 from desktop.ui.tool_servers_page import ToolServersPage
-from desktop.ui.transcript.highlight import Highlighter
-from desktop.ui.transcript.markdown.renderer import MarkdownRenderer
 from desktop.ui.transcript.pane import TranscriptPane
 from desktop.ui.unlocking import Unlocking
 from desktop.ui.usage_box import UsageBox
@@ -86,8 +86,10 @@ class Layers:
         theme: Callable[[], Theme],
         tell: Callable[[str, str], None],
         stand: Callable[[str, str, str], None],
+        early: Early,
     ) -> None:
         self._folder = folder
+        self._early = early
         self._tasks = tasks
         self._preferences = preferences
         self._theme = theme
@@ -104,7 +106,6 @@ class Layers:
         self._jobs: StorageJobs | None = None
         self._plugins: Plugins | None = None
         self._plugin_window: MainWindow | None = None
-        self._renderer = MarkdownRenderer(Highlighter(tasks.start))
         self._hooks.install()
         self._hooks.watch(asyncio.get_running_loop())
 
@@ -118,7 +119,9 @@ class Layers:
             redaction=self._redaction,
             has_person=True,
             report=lambda sentence: self._tell(sentence, ""),
+            hub=self._early.hub,
         )
+        self._early.hand_over(self._runtime.reader)
         later = asyncio.get_running_loop().call_later
         self._log_watch = LogWatch(self._folder.database)
         self._log_watch.woken.connect(self._runtime.wake)
@@ -183,9 +186,23 @@ class Layers:
             others=others,
         )
 
-    def make_page(self, tab_id: str) -> ConversationPage:
-        """The page of one conversation."""
+    def make_page(self, tab_id: str, early: EarlyPage | None) -> ConversationPage:
+        """The page of one conversation, of what is seen of it already."""
         doors = self.doors()
+        pane = self._make_pane(tab_id, doors) if early is None else early.pane
+        page = ConversationPage(
+            tab_id,
+            theme=self._theme(),
+            tasks=self._tasks,
+            doors=doors,
+            pane=pane,
+            now_ms=now_ms,
+            composer=early.composer if early is not None else None,
+        )
+        page.composer.field.send_with_ctrl = self._preferences.value(SEND_KEY) == "ctrl-enter"
+        return page
+
+    def _make_pane(self, tab_id: str, doors: Doors) -> TranscriptPane:
         pane = TranscriptPane(
             tab_id,
             theme=self._theme(),
@@ -196,17 +213,8 @@ class Layers:
         )
         pane.set_zoom(self._preferences.value(TRANSCRIPT_ZOOM))
         pane.set_thinking_open(self._preferences.value(SHOW_THINKING))
-        pane.set_renderer(self._renderer)
-        page = ConversationPage(
-            tab_id,
-            theme=self._theme(),
-            tasks=self._tasks,
-            doors=doors,
-            pane=pane,
-            now_ms=now_ms,
-        )
-        page.composer.field.send_with_ctrl = self._preferences.value(SEND_KEY) == "ctrl-enter"
-        return page
+        pane.set_renderer(self._early.renderer)
+        return pane
 
     async def close(self) -> None:
         """Stops and seals what runs, flushes the log."""

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from PySide6.QtCore import QFileSystemWatcher, QObject, QThread, Signal, Slot
 
-from desktop.store.connection import write_ahead_log
+from desktop.store.plain import write_ahead_log
 
 END_MS = 500
 

@@ -34,6 +34,7 @@ from desktop.ui.theme import Theme, dress, system_high_contrast, system_scheme, 
 from desktop.ui.window_cache import WindowCache, read_cache, write_cache
 
 if TYPE_CHECKING:
+    from desktop.app.early import Early
     from desktop.app.front_door import FrontDoor
     from desktop.app.layers import Layers
     from desktop.app.listening import Listener
@@ -41,6 +42,7 @@ if TYPE_CHECKING:
     from desktop.core.records import CatalogueView
     from desktop.headless.crashes import CrashFile
     from desktop.headless.runtime import Runtime
+    from desktop.store.glimpse import Glimpse
 
 _LOG = logging.getLogger(__name__)
 END_SECONDS = 2.5
@@ -163,6 +165,12 @@ class Program:
         """Brings up the layers behind the painted window, each on a thread where it is slow."""
         for notice in self._notices:
             self._windows.stand(notice, notice)
+        make_early, seen = await asyncio.to_thread(
+            _look_early, self._folder, self._cache.current_tab
+        )
+        early = make_early(self._tasks)
+        if seen is not None:
+            await early.show(self._windows.front.area, seen, self._theme)
         make_layers = await asyncio.to_thread(_import_layers)
         self._layers = make_layers(
             self._folder,
@@ -171,6 +179,7 @@ class Program:
             theme=lambda: self._theme,
             tell=self._tell,
             stand=self._windows.stand,
+            early=early,
         )
         try:
             runtime = await self._layers.open()
@@ -400,6 +409,14 @@ def _import_listener(door: FrontDoor) -> tuple[str, type[Listener]]:
         from desktop.app.listening import Listener
 
     return door.address, Listener
+
+
+def _look_early(folder: DataFolder, tab_id: str) -> tuple[type[Early], Glimpse | None]:
+    """On a thread: a fifth of what the layers take, and a page of the log."""
+    with at_rest():
+        from desktop.app.early import Early, look
+
+    return Early, look(folder.database, tab_id)
 
 
 def _import_layers() -> type[Layers]:

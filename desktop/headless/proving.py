@@ -18,8 +18,8 @@ from desktop.credentials.store import open_system
 from desktop.diagnostics import LIBRARIES, environment_report
 from desktop.headless.runtime import Runtime
 from desktop.paths import DataFolder
-from desktop.store.connection import SQLITE
 from desktop.store.features import NEEDED, missing_features
+from desktop.store.plain import SQLITE
 from desktop.tools.environment import scrubbed_environment
 
 Finding = dict[str, Any]

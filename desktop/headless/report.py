@@ -15,7 +15,7 @@ from desktop.headless.last_errors import last_errors
 from desktop.headless.runtime import Runtime
 from desktop.headless.sandboxing import confinement_report
 from desktop.paths import DataFolder
-from desktop.store.connection import SQLITE
+from desktop.store.plain import SQLITE
 
 
 async def examine(runtime: Runtime) -> dict[str, Any]:

@@ -434,13 +434,15 @@ async def start(
     has_person: bool,
     store: str | None = None,
     report: Callable[[str], None] = _note_unheard,
+    hub: Hub | None = None,
 ) -> Runtime:
     """Opens a prepared data folder. Raises StoreError; knows nothing of the network yet.
 
     `store` is where new conversations are kept: `sql` (or None), `null` (they write nothing) or
-    `jsonl:DIR`. `report` gets a sentence about each damage found in a file, on any thread.
+    `jsonl:DIR`. `report` gets a sentence about each damage found in a file, on any thread. `hub`
+    is one that somebody listens to already.
     """
-    hub = Hub()
+    hub = hub or Hub()
     log = await asyncio.to_thread(open_log, folder, on_catalogue_change=hub.catalogue_changed)
     await asyncio.to_thread(_tidy_spool, folder.spool, time.time() - SPOOL_SECONDS)
     secrets = SecretStore(forget=redaction.forget)

@@ -38,14 +38,13 @@ from desktop.store.archive import (
     open_archive,
 )
 from desktop.store.blobs import Blobs
-from desktop.store.connection import connect, write_ahead_log
+from desktop.store.plain import SCHEMA, connect, write_ahead_log
 from desktop.store.secret_columns import (
     count_waiting,
     is_plaintext,
     secret_columns,
     triggers_aside,
 )
-from desktop.store.tables import SCHEMA
 
 logger = logging.getLogger(__name__)
 

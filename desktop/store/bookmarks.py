@@ -9,7 +9,8 @@ from sqlalchemy import Connection
 
 from desktop.core.errors import StoreError
 from desktop.store.lanes import Lanes
-from desktop.store.reads import Stretch, lineage
+from desktop.store.pages import Stretch
+from desktop.store.reads import lineage
 
 _OF = "SELECT seq FROM bookmarks WHERE tab_id = ? AND seq > ? AND seq <= ?"
 _SET = (

@@ -16,7 +16,8 @@ from desktop.core.errors import StoreError, UnknownConversation
 from desktop.core.records import Branch
 from desktop.store import archiving, homes
 from desktop.store.lanes import Lanes
-from desktop.store.reads import Stretch, lineage
+from desktop.store.pages import Stretch
+from desktop.store.reads import lineage
 from desktop.store.tables import TABS
 
 _NUMBERED = re.compile(r"(.*) \((\d{1,4})\)", re.DOTALL)

@@ -15,7 +15,7 @@ from contextlib import closing
 from pathlib import Path
 from typing import Literal
 
-from desktop.store.connection import connect, write_ahead_log
+from desktop.store.plain import connect, write_ahead_log
 
 logger = logging.getLogger(__name__)
 

@@ -14,7 +14,7 @@ from pathlib import Path
 
 from desktop.core.errors import StoreDamaged
 from desktop.paths import sync_folder
-from desktop.store.connection import connect
+from desktop.store.plain import connect
 
 _UNFINISHED = re.compile(r"\.([0-9]+)\.part(?:-wal|-shm|-journal)?\Z")
 _BESIDE = ("-wal", "-shm", "-journal")

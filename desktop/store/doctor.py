@@ -8,9 +8,9 @@ from sqlalchemy import Connection
 from desktop.store import backup, legacy_journal, schema
 from desktop.store.blobs import Blobs
 from desktop.store.connection import driver
+from desktop.store.plain import SCHEMA
 from desktop.store.references import References, read_slice
 from desktop.store.secret_columns import count_waiting
-from desktop.store.tables import SCHEMA
 
 _COUNTED = (
     "projects",

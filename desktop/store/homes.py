@@ -19,7 +19,8 @@ from desktop.store import failures, schema, snapshots, tabs
 from desktop.store.codec import clean, to_json
 from desktop.store.connection import engine
 from desktop.store.lanes import Lanes
-from desktop.store.tables import SCHEMA, SNAPSHOTS, TABS
+from desktop.store.plain import SCHEMA
+from desktop.store.tables import SNAPSHOTS, TABS
 
 BUSY_MS = 5_000
 SQL, JSONL = "sql", "jsonl"

@@ -21,7 +21,8 @@ from desktop.core.errors import StoreError
 from desktop.core.records import CatalogueReceipt
 from desktop.store import failures
 from desktop.store.checkpoints import Checkpoints
-from desktop.store.connection import Mode, driver, engine
+from desktop.store.connection import driver, engine
+from desktop.store.plain import Mode
 
 T = TypeVar("T")
 Job = Callable[[Connection], T]

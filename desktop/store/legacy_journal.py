@@ -19,7 +19,7 @@ from pathlib import Path
 
 from desktop.core.logged import Word
 from desktop.store import failures
-from desktop.store.connection import connect
+from desktop.store.plain import connect
 
 logger = logging.getLogger(__name__)
 

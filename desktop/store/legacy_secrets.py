@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Literal
 
 from desktop.store import backup, copies, failures
-from desktop.store.connection import connect
+from desktop.store.plain import connect
 from desktop.store.secret_columns import (
     REFERENCE,
     columns_of,

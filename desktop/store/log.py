@@ -18,13 +18,14 @@ from desktop.store import doctor, kept_backups, legacy_journal, schema, storage,
 from desktop.store.blobs import Blobs
 from desktop.store.catalogue import SqlCatalogue
 from desktop.store.checkpoints import fold
-from desktop.store.connection import PATIENCE, Mode, driver
+from desktop.store.connection import PATIENCE, driver
 from desktop.store.homes import Homes
 from desktop.store.lanes import Lanes
 from desktop.store.leases import Leases
 from desktop.store.lookout import LogLookout
 from desktop.store.merging import merge
 from desktop.store.outline import SqlOutline
+from desktop.store.plain import Mode
 from desktop.store.plugins import SqlPluginNotes
 from desktop.store.purging import Purging
 from desktop.store.reads import LogPages

@@ -15,7 +15,7 @@ from desktop.core.outline import Gathering, Piece, Sought
 from desktop.store import codec
 from desktop.store.connection import driver
 from desktop.store.lanes import Lanes
-from desktop.store.reads import ROW_COLUMNS, Stretch, read_head
+from desktop.store.pages import ROW_COLUMNS, Stretch, read_head
 from desktop.store.searching_within import SLICE, Wanted
 
 _PROMPT = "role = 'user' AND type = 'text'"
@@ -75,7 +75,9 @@ class SqlOutline:
         self._lanes = lanes
 
     async def revision(self, tab_id: str) -> int:
-        return await self._lanes.read(lambda connection: read_head(connection, tab_id).revision)
+        return await self._lanes.read(
+            lambda connection: read_head(driver(connection), tab_id).revision
+        )
 
     async def piece(
         self,
@@ -96,7 +98,7 @@ class SqlOutline:
 
 def read_piece(connection: Connection, tab_id: str, asked: Asked) -> Piece:
     """One piece, as `OutlineReader.piece`. Raises UnknownConversation."""
-    head = read_head(connection, tab_id)
+    head = read_head(driver(connection), tab_id)
     line, lowest, highest = head.line, head.first, head.last
     last = _last(connection, line, asked, highest)
     first = max(last - SLICE + 1, lowest, 1) if asked.after is None else asked.after + 1

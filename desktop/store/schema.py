@@ -17,8 +17,9 @@ from sqlalchemy import Connection
 
 from desktop.core.errors import NewerSchema, StoreReadOnly
 from desktop.store import copies, failures, triggers
-from desktop.store.connection import Mode, connect, driver, engine, write_ahead_log
-from desktop.store.tables import SCHEMA, Row
+from desktop.store.connection import driver, engine
+from desktop.store.plain import SCHEMA, Mode, connect, write_ahead_log
+from desktop.store.tables import Row
 
 logger = logging.getLogger(__name__)
 

@@ -20,7 +20,7 @@ from desktop.core.turns import Turn, is_turn_end
 from desktop.store import codec, reads
 from desktop.store.connection import driver
 from desktop.store.lanes import Lanes
-from desktop.store.reads import NO_END, ROW_COLUMNS, Stretch
+from desktop.store.pages import NO_END, ROW_COLUMNS, Stretch
 from desktop.store.tables import RETRACTS, SAID
 
 T = TypeVar("T")

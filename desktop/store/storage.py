@@ -12,8 +12,8 @@ from sqlalchemy import Connection
 
 from desktop.core.records import Storage, TabStorage
 from desktop.store.blobs import Blobs
-from desktop.store.connection import write_ahead_log
 from desktop.store.lanes import Lanes
+from desktop.store.plain import write_ahead_log
 from desktop.store.references import References
 from desktop.store.sweeping import mark
 

@@ -24,8 +24,6 @@ from sqlalchemy import (
 )
 from sqlmodel import Field, SQLModel
 
-SCHEMA = 2
-
 # Who may say what (DESIGN.md §4 "Roles and types").
 ROLE_OF_TYPE = (
     "(type = 'text' AND role IN ('user', 'assistant'))"

@@ -17,9 +17,10 @@ from desktop.core.errors import StoreDamaged
 from desktop.store import storage, sweeping
 from desktop.store.blobs import Blobs
 from desktop.store.checkpoints import fold
-from desktop.store.connection import connect, driver
+from desktop.store.connection import driver
 from desktop.store.lanes import Lanes
 from desktop.store.merging import merge
+from desktop.store.plain import connect
 from desktop.store.purging import Purging
 
 MERGE_PAGES = 100

@@ -32,6 +32,9 @@ class Beginning(QObject):
 
     def begin_with(self, desk: Desk, last_tab: str) -> None:
         """The last conversation, unless the person has begun to write already."""
+        if self._area.early is not None:
+            self._area.complete_early()
+            return
         composer = self._area.composer
         if composer is not None and composer.text():
             return

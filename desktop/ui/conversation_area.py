@@ -30,9 +30,10 @@ if TYPE_CHECKING:
     from desktop.core.status import TabStatus
     from desktop.ui.composer import Composer
     from desktop.ui.conversation_page import ConversationPage
+    from desktop.ui.early_page import EarlyPage
     from desktop.ui.welcome import WelcomePage
 
-MakePage = Callable[[str], "ConversationPage"]
+MakePage = Callable[[str, "EarlyPage | None"], "ConversationPage"]
 MakeWelcome = Callable[[], "WelcomePage"]
 
 
@@ -62,6 +63,8 @@ class ConversationArea(QWidget):
         self._make_page: MakePage | None = None
         self._others: OtherWindows = NoOthers()
         self._models: tuple[ModelInfo, ...] = ()
+        self._early: EarlyPage | None = None
+        self._wished = ""
         self._current = ""
         self._last = ""
         self._archived: frozenset[str] = frozenset()
@@ -113,7 +116,60 @@ class ConversationArea(QWidget):
         """The composer in view."""
         if self._stack.currentWidget() is self.new_page:
             return self.new_page.composer
+        if self._early is not None:
+            return self._early.composer
         return self.current.composer if self.current else None
+
+    @property
+    def current_id(self) -> str:
+        """The conversation in view, also while its page is not whole; "" for none."""
+        return self._current
+
+    @property
+    def early(self) -> EarlyPage | None:
+        """What is shown of a conversation before its page could be made."""
+        return self._early
+
+    def show_early(self, page: EarlyPage, tabs: Sequence[Tab]) -> None:
+        """The log is not open yet: the conversation that was in view last, among these."""
+        has_focus = self.new_page.composer.field.hasFocus()
+        self._early, self._current = page, page.tab_id
+        self.show_tabs(tabs)
+        self._strip_shows(page.tab_id)
+        self._stack.addWidget(page)
+        self._stack.setCurrentWidget(page)
+        if has_focus:
+            page.composer.field.setFocus()
+
+    def complete_early(self) -> None:
+        """Pages can be made: the early one becomes a whole one. If its conversation is gone
+        meanwhile, what was written there stands on the page for a new one."""
+        early = self._early
+        if early is None:
+            return
+        is_seen = self._stack.currentWidget() is early
+        if self.show_tab(early.tab_id) is None:
+            self._lose(early)
+        elif not is_seen:
+            self.show_new()
+        elif self._wished:
+            self.show_tab(self._wished)
+
+    def _lose(self, early: EarlyPage) -> None:
+        written = early.composer.text()
+        early.pane.leave()
+        self._take(early)
+        if written:
+            self.new_page.composer.set_text(written)
+        if written or self.current is None:
+            self.show_new()
+
+    def _take(self, early: EarlyPage) -> EarlyPage:
+        """It stands here no longer; its parts are whoever's who takes them."""
+        self._early = None
+        self._stack.removeWidget(early)
+        early.deleteLater()
+        return early
 
     def connect_pages(self, make_page: MakePage, others: OtherWindows) -> None:
         """The doors are there: pages can be made."""
@@ -149,7 +205,10 @@ class ConversationArea(QWidget):
 
         Returns its page, None where there is no such tab.
         """
-        if self._make_page is None or tab_id not in self.strip.tab_ids():
+        if self._make_page is None:
+            self._wished = tab_id
+            return None
+        if tab_id not in self.strip.tab_ids():
             return None
         other = self._others.showing(tab_id)
         if other is not None:
@@ -181,7 +240,9 @@ class ConversationArea(QWidget):
     def _page_of(self, tab_id: str, make_page: MakePage) -> ConversationPage:
         page = self._pages.get(tab_id)
         if page is None:
-            page = make_page(tab_id)
+            early = self._early
+            is_early = early is not None and early.tab_id == tab_id
+            page = make_page(tab_id, self._take(early) if early and is_early else None)
             page.show_models(self._models)
             page.show_archived(tab_id in self._archived)
             page.attach_wanted.connect(

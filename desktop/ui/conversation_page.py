@@ -9,7 +9,7 @@ from typing import Any, assert_never
 
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QKeyEvent
-from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QWidget
 
 from desktop.core.errors import NacreError
 from desktop.core.model import ModelInfo
@@ -28,8 +28,8 @@ from desktop.ui.doors import Doors
 from desktop.ui.drafting import Drafting
 from desktop.ui.find_bar import FindBar
 from desktop.ui.finding import Finding
-from desktop.ui.flow import Stack
 from desktop.ui.notice_bar import NoticeBar
+from desktop.ui.page_column import lay_out
 from desktop.ui.page_room import PageRoom
 from desktop.ui.permission_bar import PermissionBar
 from desktop.ui.place_keeping import PlaceKeeping
@@ -48,7 +48,8 @@ from desktop.ui.ways_bar import WaysBar
 
 
 class ConversationPage(QWidget):
-    """`tab_id` is fixed. `open_wanted(tab_id)`: a subagent's conversation is to be shown."""
+    """`tab_id` is fixed. `pane`, and a `composer` that was written in already, become its own.
+    `open_wanted(tab_id)`: a subagent's conversation is to be shown."""
 
     attach_wanted = Signal(object)
     unarchive_wanted = Signal()
@@ -63,6 +64,7 @@ class ConversationPage(QWidget):
         doors: Doors,
         pane: TranscriptPane,
         now_ms: Callable[[], int],
+        composer: Composer | None = None,
         parent: QWidget | None = None,
     ) -> None:
         super().__init__(parent)
@@ -79,7 +81,7 @@ class ConversationPage(QWidget):
             theme, name="archivedBar", act=self.tr("Unarchive"), closable=False, parent=self
         )
         self._recorded: set[str] = set()
-        self.composer = Composer(theme, self)
+        self.composer = composer or Composer(theme, self)
         self.resend_line = ResendLine(now_ms, self)
         self.permission_bar = PermissionBar(theme, doors.rule_words, self)
         self.asking_bar = NoticeBar(
@@ -368,19 +370,7 @@ class ConversationPage(QWidget):
     # -- building -----------------------------------------------------------------------------
 
     def _build(self, theme: Theme) -> None:
-        column = QVBoxLayout(self)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(0)
-        column.addWidget(self.banner)
-        column.addWidget(self.find_bar)
-        column.addWidget(self.pane, 1)
-        foot = QHBoxLayout()
-        # As far from the right as the transcript's column, whose scroll bar always has its place.
-        right = theme.space_16 + theme.measures.scroll_bar
-        sides = (right, theme.space_16) if self.isRightToLeft() else (theme.space_16, right)
-        foot.setContentsMargins(sides[0], theme.space_4, sides[1], theme.space_12)
-        middle = Stack(theme.space_8, self)
-        inner = middle.column
+        foot, inner = lay_out(self, theme, above=(self.banner, self.find_bar), rows=self.pane)
         now = QHBoxLayout()
         now.setSpacing(theme.space_8)
         now.addWidget(self.activity, 1)
@@ -398,10 +388,6 @@ class ConversationPage(QWidget):
             self.resend_line,
         ):
             inner.addWidget(widget)
-        # Alone in its row it stands in the middle, and has all of it where there is no more.
-        middle.setMaximumWidth(theme.column)
-        foot.addWidget(middle)
-        column.addLayout(foot)
         PageRoom(
             self,
             theme,

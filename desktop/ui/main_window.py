@@ -196,6 +196,8 @@ class MainWindow(QMainWindow):
             self._desk.searching.set_theme(theme)
         for page in self.area.pages():
             page.set_theme(theme)
+        if self.area.early is not None:
+            self.area.early.set_theme(theme)
 
     async def settled(self) -> None:
         """Returns when what the person looks at is loaded and painted."""
@@ -212,14 +214,14 @@ class MainWindow(QMainWindow):
 
     def state(self) -> WindowCache:
         """What the next start wants to know before anything is loaded."""
-        current = self.area.current
         return WindowCache(
             geometry=bytes(self.saveGeometry().toBase64().data()).decode("ascii"),
             sidebar=self.sidebar.width(),
             sidebar_hidden=self.sidebar.isHidden(),
             theme=self._cache.theme,
             font_scale=self._cache.font_scale,
-            current_tab=current.tab_id if current else "",
+            # Before anything is loaded nothing was chosen either.
+            current_tab=self.area.current_id if self._desk else self._cache.current_tab,
             right_pane=self._acts.right.width if self._acts.right is not None else 0,
         )
 

@@ -38,7 +38,7 @@ from desktop.core.status import QueuedMessage
 from desktop.diagnostics import program_version
 from desktop.store import backup
 from desktop.store.log import Log
-from desktop.store.tables import SCHEMA
+from desktop.store.plain import SCHEMA
 
 RELEASES = Path(__file__).parent / "releases"
 NOW = 1_790_000_000_000

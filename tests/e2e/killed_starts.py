@@ -31,7 +31,7 @@ from desktop.credentials.store import SERVICE
 from desktop.diagnostics import Redaction
 from desktop.headless.runtime import start
 from desktop.paths import DataFolder
-from desktop.store.tables import SCHEMA
+from desktop.store.plain import SCHEMA
 from tests import private_session
 from tests.data import make_legacy_database as legacy
 

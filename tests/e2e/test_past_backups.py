@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from desktop.store.log import Log
-from desktop.store.tables import SCHEMA
+from desktop.store.plain import SCHEMA
 from tests.data.make_release_backup import LARGE, ODD, RELEASES, content_of, digest
 from tests.e2e.nacre import Home
 

@@ -9,7 +9,7 @@ import pytest
 from pytestqt.qtbot import QtBot
 
 from desktop.app.log_watch import LogWatch
-from desktop.store.connection import write_ahead_log
+from desktop.store.plain import write_ahead_log
 
 
 class Database:

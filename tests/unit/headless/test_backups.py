@@ -19,8 +19,8 @@ from desktop.headless.backups import Around, Backups
 from desktop.paths import DataFolder
 from desktop.settings import Preferences
 from desktop.store import backup
-from desktop.store.connection import connect
 from desktop.store.log import Log
+from desktop.store.plain import connect
 from tests.unit.store.builders import chunk, new_tab, open_log, run, tool_turn
 
 NOW = 1_700_000_000_000

@@ -22,8 +22,7 @@ from desktop.core.chunks import Text
 from desktop.core.errors import NacreError, NewerSchema, StoreDamaged, StoreError, StoreFull
 from desktop.store import backup
 from desktop.store.backup import Backup
-from desktop.store.connection import connect
-from desktop.store.tables import SCHEMA
+from desktop.store.plain import SCHEMA, connect
 from tests.unit.store.builders import chunk, new_tab, open_log, run, tool_turn
 
 NOW = 1_700_000_000_000

@@ -15,7 +15,7 @@ import pytest
 
 from desktop.core.errors import StoreError, StoreFull
 from desktop.store import copies
-from desktop.store.tables import SCHEMA
+from desktop.store.plain import SCHEMA
 from tests.architecture.source import ROOT
 from tests.data import make_released_database as released
 from tests.unit.store.builders import open_log, run

@@ -13,7 +13,7 @@ import pytest
 from desktop.core.chunks import DamagedRow, NewChunk
 from desktop.core.errors import StoreError
 from desktop.store import schema, triggers
-from desktop.store.tables import SCHEMA
+from desktop.store.plain import SCHEMA
 from tests.data import make_legacy_database as legacy
 from tests.data import make_released_database as released
 from tests.unit.store.builders import chunk, new_tab, open_log, run, tool_turn

@@ -13,7 +13,7 @@ import pytest
 
 from desktop.core.errors import NacreError, NewerSchema
 from desktop.store import schema
-from desktop.store.tables import SCHEMA
+from desktop.store.plain import SCHEMA
 from tests.data import make_legacy_database as legacy
 from tests.unit.store.builders import chunk, new_tab, open_log, run
 from tests.unit.store.failing import failing_at

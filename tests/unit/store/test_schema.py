@@ -15,7 +15,8 @@ from alembic.migration import MigrationContext
 from desktop.core.errors import NewerSchema, StoreDamaged, StoreError, StoreReadOnly
 from desktop.store import schema, triggers
 from desktop.store.connection import engine
-from desktop.store.tables import SCHEMA, Row
+from desktop.store.plain import SCHEMA
+from desktop.store.tables import Row
 from tests.data import make_legacy_database as legacy
 from tests.unit.store.builders import chunk, new_tab, open_log, run, tool_turn
 

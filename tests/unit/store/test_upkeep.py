@@ -17,8 +17,8 @@ from desktop.core.errors import StoreError
 from desktop.core.status import QueuedMessage
 from desktop.store import sweeping
 from desktop.store.checkpoints import STEP_BYTES, Checkpoints, fold
-from desktop.store.connection import connect, write_ahead_log
 from desktop.store.log import Log
+from desktop.store.plain import connect, write_ahead_log
 from tests.unit.store.builders import chunk, new_tab, open_log, run
 
 LONG_AGO = 1_000_000.0

@@ -1,0 +1,107 @@
+"""The last conversation on the screen, before the log is open and what opens it is loaded.
+
+Imported on a thread after the first paint, before `layers`: the view's own modules and SQLite's,
+nothing slow. What is made here is handed on: the whole page is made around the rows that are seen
+(desktop/decisions/0053-an-early-look.md).
+"""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from desktop import settings
+from desktop.feed.hub import Hub
+from desktop.feed.window import DEFAULT_LIMITS
+from desktop.settings import SHOW_THINKING, TRANSCRIPT_ZOOM
+from desktop.store import glimpse
+from desktop.ui.composer import Composer
+from desktop.ui.early_page import EarlyPage
+from desktop.ui.transcript.highlight import Highlighter
+from desktop.ui.transcript.markdown.renderer import MarkdownRenderer
+from desktop.ui.transcript.pane import TranscriptPane
+
+if TYPE_CHECKING:
+    from desktop.core.protocols import LogReader
+    from desktop.core.records import Page
+    from desktop.store.glimpse import Glimpse
+    from desktop.ui.conversation_area import ConversationArea
+    from desktop.ui.tasks import Tasks
+    from desktop.ui.theme import Theme
+
+
+class EarlyReader:
+    """A LogReader that has one page, the first that is asked for; all else waits for the log."""
+
+    def __init__(self, first: Page) -> None:
+        self._first: Page | None = first
+        self._log: asyncio.Future[LogReader] = asyncio.get_running_loop().create_future()
+
+    def hand_over(self, reader: LogReader) -> None:
+        """The log is open: from now on its reader is asked."""
+        self._log.set_result(reader)
+
+    async def page(
+        self,
+        tab_id: str,
+        *,
+        limit: int,
+        before: int | None = None,
+        after: int | None = None,
+        around: int | None = None,
+    ) -> Page:
+        if self._first is not None and before is None and after is None:
+            first, self._first = self._first, None
+            return first
+        reader = await self._log
+        return await reader.page(tab_id, limit=limit, before=before, after=after, around=around)
+
+    async def revision(self, tab_id: str) -> int:
+        return await (await self._log).revision(tab_id)
+
+    async def blob_path(self, sha256: str) -> Path | None:
+        return await (await self._log).blob_path(sha256)
+
+
+class Early:
+    """Made on the window's thread. `hub` and `renderer` are those of the whole window."""
+
+    def __init__(self, tasks: Tasks) -> None:
+        self.hub = Hub()
+        self.renderer = MarkdownRenderer(Highlighter(tasks.start))
+        self._tasks = tasks
+        self._reader: EarlyReader | None = None
+
+    async def show(self, area: ConversationArea, seen: Glimpse, theme: Theme) -> None:
+        """Returns when it is painted. Who has begun to write already is not disturbed."""
+        if area.new_page.composer.text() or area.in_view is not area.new_page:
+            return
+        self._reader = EarlyReader(seen.page)
+        pane = TranscriptPane(
+            seen.tab_id,
+            theme=theme,
+            reader=self._reader,
+            hub=self.hub,
+            start=self._tasks.start,
+            later=asyncio.get_running_loop().call_later,
+        )
+        preferred = settings.read(seen.settings)
+        pane.set_zoom(preferred.value(TRANSCRIPT_ZOOM))
+        pane.set_thinking_open(preferred.value(SHOW_THINKING))
+        pane.set_renderer(self.renderer)
+        pane.stand_at(seen.place)
+        page = EarlyPage(seen.tab_id, pane, Composer(theme), theme)
+        area.show_early(page, seen.open_tabs)
+        pane.enter()
+        await pane.until_placed()
+
+    def hand_over(self, reader: LogReader) -> None:
+        """The log is open."""
+        if self._reader is not None:
+            self._reader.hand_over(reader)
+
+
+def look(database: Path, tab_id: str) -> Glimpse | None:
+    """The rows that `Early.show` shows. Blocks; never raises."""
+    return glimpse.read(database, tab_id, limit=DEFAULT_LIMITS.initial)
