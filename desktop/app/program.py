@@ -43,6 +43,7 @@ if TYPE_CHECKING:
     from desktop.headless.crashes import CrashFile
     from desktop.headless.runtime import Runtime
     from desktop.store.glimpse import Glimpse
+    from desktop.ui.desk import Desk
 
 _LOG = logging.getLogger(__name__)
 END_SECONDS = 2.5
@@ -196,7 +197,9 @@ class Program:
         self._preferences.changed.connect(self._preference_changed)
         self._preferences.load(rows, runtime.catalogue)
         first = self._windows.front
-        self._connect(first, view, is_first=True)
+        desk = self._connect(first, view)
+        await asyncio.sleep(0)  # who writes meanwhile is not held up by both
+        first.begin(desk, is_first=True)
         for cache in self._cache.further:
             self._show_further(cache, view)
         self.arrivals.go()
@@ -224,7 +227,7 @@ class Program:
         window.diagnostics_wanted.connect(self._helping.show_diagnostics)
         KeysInForce(window.complete(fill_menus), self._preferences, self._app, window)
 
-    def _connect(self, window: MainWindow, view: CatalogueView, *, is_first: bool) -> None:
+    def _connect(self, window: MainWindow, view: CatalogueView) -> Desk:
         assert self._layers is not None
         others = self._windows.beside(window)
         desk = self._layers.desk(window, others)
@@ -234,8 +237,8 @@ class Program:
             view,
             self._folder.scratch,
             others=others,
-            is_first=is_first,
         )
+        return desk
 
     def _window_wanted(self, tab_id: str) -> None:
         if self._runtime is not None:
@@ -253,7 +256,7 @@ class Program:
     def _show_further(self, cache: WindowCache, view: CatalogueView) -> MainWindow:
         window = self._make_window(cache)
         self._complete_window(window)
-        self._connect(window, view, is_first=False)
+        window.begin(self._connect(window, view), is_first=False)
         window.show()
         return window
 

@@ -6,6 +6,7 @@ id, and what another process changes is found by its revision (DESIGN.md §7).
 
 import time
 from collections.abc import Callable, Iterable
+from operator import attrgetter
 from typing import cast
 
 from desktop.core.errors import NacreError
@@ -21,6 +22,7 @@ from desktop.feed.timing import Later, Start
 
 PROJECTS, WORKSPACES, TABS = "projects", "workspaces", "tabs"
 EPOCH = "catalogue"
+_PLACE = attrgetter("place", "id")
 
 
 class CatalogueSource:
@@ -36,12 +38,7 @@ class CatalogueSource:
             view = await self._catalogue.view()
         except NacreError as error:
             raise UpstreamFailure(str(error)) from error
-        ranges = {
-            PROJECTS: _ranged(map(_of_project, view.projects)),
-            WORKSPACES: _ranged(map(_of_workspace, view.workspaces)),
-            TABS: _ranged(map(_of_tab, view.tabs)),
-        }
-        return Snapshot(EPOCH, view.revision, ranges)
+        return _snapshot(view)
 
     async def more(self, cursor: str, *, expected: int) -> Snapshot:
         raise InvalidQuery("the catalogue has no pages")
@@ -66,8 +63,13 @@ class FollowedCatalogue:
         self._hub = hub
         self._scope = SourceScope(CatalogueSource(catalogue), start=start, later=later, clock=clock)
 
-    def follow(self, changed: Callable[[CatalogueView], None]) -> Unsubscribe:
-        """Calls back with the catalogue whenever it is another; the returned call ends it."""
+    def follow(
+        self, changed: Callable[[CatalogueView], None], known: CatalogueView | None = None
+    ) -> Unsubscribe:
+        """Calls back with the catalogue now, and whenever it is another; the returned call ends it.
+
+        `known` is what was just read: then nothing is read, and it is told at once.
+        """
 
         def hear(operations: tuple[Operation, ...] | None) -> None:
             if operations != ():
@@ -75,7 +77,7 @@ class FollowedCatalogue:
 
         self._scope.listen(hear)
         self._scope.when_over(self._hub.on_catalogue(self._hear))
-        self._scope.open()
+        self._scope.open(_snapshot(known) if known is not None else None)
         return self.close
 
     @property
@@ -139,8 +141,17 @@ def projected(receipt: CatalogueReceipt) -> Batch | None:
     return Batch(EPOCH, base, revision, tuple(operations))
 
 
+def _snapshot(view: CatalogueView) -> Snapshot:
+    ranges = {
+        PROJECTS: _ranged(map(_of_project, view.projects)),
+        WORKSPACES: _ranged(map(_of_workspace, view.workspaces)),
+        TABS: _ranged(map(_of_tab, view.tabs)),
+    }
+    return Snapshot(EPOCH, view.revision, ranges)
+
+
 def _ranged(records: Iterable[Record]) -> Loaded:
-    return Loaded("ascending", tuple(sorted(records, key=lambda one: (one.place, one.id))))
+    return Loaded("ascending", tuple(sorted(records, key=_PLACE)))
 
 
 def _of_project(project: Project) -> Record:

@@ -92,8 +92,14 @@ class SourceScope:
 
     # What a reader asks for
 
-    def open(self) -> None:
-        self._line.open()
+    def open(self, found: Snapshot | None = None) -> None:
+        """Reads everything, unless that was just `found`."""
+        if found is None:
+            self._line.open()
+            return
+        self._line.hold(is_whole=True)
+        self.put(found)
+        self._line.stand_at(found.epoch, found.revision)
 
     def close(self) -> None:
         """Ends it: reads on their way are cancelled and commit nothing. Twice is harmless."""

@@ -148,9 +148,10 @@ class Desk(QObject):
         self._archived_open &= {tab.id for tab in view.tabs if tab.archived_at is not None}
         self.loaded.emit(view)
 
-    def follow(self) -> Unsubscribe:
-        """From here on shows what changes, whoever changes it, until the returned call."""
-        return self._catalogue.follow(self._show_followed)
+    def follow(self, view: CatalogueView) -> Unsubscribe:
+        """Shows the catalogue, which was just read, and from here on what changes of it, whoever
+        changes it, until the returned call."""
+        return self._catalogue.follow(self._show_followed, view)
 
     def _show_followed(self, view: CatalogueView) -> None:
         if not self._held:

@@ -87,6 +87,7 @@ class MainWindow(QMainWindow):
         self._desk: Desk | None = None
         self._unsubscribes: list[Unsubscribe] = []
         self._unseen: frozenset[str] = frozenset()
+        self._has_begun = False
         self._may_close = False
         self.banner = Banner(theme, self)
         self.sidebar = Sidebar(theme, self)
@@ -140,10 +141,8 @@ class MainWindow(QMainWindow):
         scratch: Path,
         *,
         others: OtherWindows,
-        is_first: bool,
     ) -> None:
-        """Everything is loaded: shows what is there and lets the person act. The first window of a
-        start goes on where the last one ended."""
+        """Everything is loaded: shows what is there and lets the person act."""
         self._desk = desk
         self._scratch = scratch
         self.area.connect_pages(make_page, others)
@@ -154,10 +153,13 @@ class MainWindow(QMainWindow):
         self._unsubscribes.append(desk.doors.hub.subscribe(self))
         for status in desk.doors.hub.statuses:
             self.status(status)
-        self._unsubscribes.append(desk.follow())
         self._unsubscribes.append(desk.doors.hub.subscribe(desk.announcer))
         self._wire_desk(desk)
-        desk.show(view)
+        self._unsubscribes.append(desk.follow(view))
+
+    def begin(self, desk: Desk, *, is_first: bool) -> None:
+        """Shows what is to be in view. The first window of a start goes on where the last ended."""
+        self._has_begun = True
         if is_first:
             self._beginning.begin_with(desk, self._cache.current_tab)
         elif self._cache.current_tab:
@@ -207,7 +209,7 @@ class MainWindow(QMainWindow):
     def _is_settled(self) -> bool:
         if self._desk is None:
             return bool(self.banner.message)
-        if self._beginning.awaits_key:
+        if not self._has_begun or self._beginning.awaits_key:
             return False
         page = self.area.current
         return page is None or (page.pane.loaded and page.pane.rendered)

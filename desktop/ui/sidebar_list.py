@@ -5,7 +5,9 @@ Loaded once the catalogue can be read. Everything comes from metadata and the ru
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from datetime import datetime, time, timedelta
+from itertools import islice
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QModelIndex, QPoint, Qt, QTimer, Signal
@@ -31,6 +33,7 @@ if TYPE_CHECKING:
     from desktop.core.records import CatalogueView
     from desktop.core.status import TabStatus
 
+AT_ONCE = 2_000
 _OPENING = (Qt.Key.Key_Return, Qt.Key.Key_Enter)
 
 
@@ -120,6 +123,11 @@ class ConversationList(SidebarView):
         # One rebuild for a burst of changes; nothing ticks while nothing changes.
         self._soon = QTimer(self, singleShot=True, interval=30)
         self._soon.timeout.connect(self._rebuild)
+        # Rows are made some at a time, so that no key waits for ten thousand of them.
+        self._making: Iterator[SidebarRow] | None = None
+        self._made: list[SidebarRow] = []
+        self._next = QTimer(self, singleShot=True, interval=0)
+        self._next.timeout.connect(self._make)
 
     @property
     def chosen_tab(self) -> str:
@@ -132,31 +140,31 @@ class ConversationList(SidebarView):
 
     def show_catalogue(self, view: CatalogueView) -> None:
         self._view_data = view
-        self._soon.start()
+        self._change()
 
     def show_status(self, status: TabStatus) -> None:
         before = self._statuses.get(status.tab_id)
         self._statuses[status.tab_id] = status
         # Most of what a turn tells changes no mark, and the list may be of thousands.
         if mark_of(before, unseen=False) != mark_of(status, unseen=False):
-            self._soon.start()
+            self._change()
 
     def show_unseen(self, tab_ids: frozenset[str]) -> None:
         changed, self._unseen = tab_ids != self._unseen, tab_ids
         if changed:
-            self._soon.start()
+            self._change()
 
     def show_words(self, words: str) -> None:
         """Only conversations that hold every word are listed."""
         self._words = words
-        self._soon.start()
+        self._change()
 
     def show_current(self, tab_id: str) -> None:
         """The conversation in view is the selected one, also when its row comes later."""
         changed, self._current = tab_id != self._current, tab_id
         self._select_current()
         if changed:
-            self._soon.start()
+            self._change()
 
     def _select_current(self) -> None:
         index = self.rows.index_of(self._current)
@@ -169,22 +177,41 @@ class ConversationList(SidebarView):
         self._delegate.theme = theme
         self.viewport().update()
 
+    def _change(self) -> None:
+        if not self._soon.isActive():
+            self._soon.start()
+
     def _rebuild(self) -> None:
         if self._view_data is None:
             return
+        if self._making is not None:  # shown first, or a list that never rests would show nothing
+            self._change()
+            return
+        self._making = sidebar_rows(
+            self._view_data,
+            Look(self._words, self._folded, self._unfolded, self._current),
+            self._phrases,
+            statuses=self._statuses,
+            unseen=self._unseen,
+        )
+        self._make()
+
+    def _make(self) -> None:
+        assert self._making is not None
+        fresh = list(islice(self._making, AT_ONCE))
+        self._made += fresh
+        if len(fresh) == AT_ONCE:
+            self._next.start()
+            return
+        made, self._making, self._made = self._made, None, []
+        self._show(made)
+
+    def _show(self, rows: Sequence[SidebarRow]) -> None:
         index = self.currentIndex()
         # Who walks through the list by keys stays where they are.
         at_row = index.row()
         kept = self.rows.row(at_row).key if index.isValid() and self.hasFocus() else ""
-        self.rows.set_rows(
-            sidebar_rows(
-                self._view_data,
-                Look(self._words, self._folded, self._unfolded, self._current),
-                self._phrases,
-                statuses=self._statuses,
-                unseen=self._unseen,
-            )
-        )
+        self.rows.set_rows(rows)
         place = self.rows.index_of(kept) if kept else QModelIndex()
         if kept and not place.isValid():
             # What they were on is gone: to the row that stands there now.

@@ -109,9 +109,9 @@ def sidebar_rows(
     *,
     statuses: Mapping[str, TabStatus],
     unseen: frozenset[str],
-) -> tuple[SidebarRow, ...]:
-    """All rows in order."""
-    return tuple(_Listing(view, look, phrases, statuses, unseen).rows())
+) -> Iterator[SidebarRow]:
+    """All rows in order, each made when it is asked for, of what is given now."""
+    return _Listing(view, look, phrases, dict(statuses), unseen).rows()
 
 
 def moment_of(tab: Tab) -> int:
