@@ -36,7 +36,6 @@ from desktop.core.records import RequestRecord
 from desktop.core.rewrites import standing
 from desktop.core.status import Compacting
 
-DEFAULT_WINDOW = 200_000
 # Room that a summary may need, as a part of the window.
 ANSWER_PART = 10
 # Tokens of a piece: what any model that can use tools is able to read, and the last try.
@@ -122,8 +121,8 @@ class Compaction:
         self._ties = ties
         self._shown = Compacting()
         self._words = 0
+        self._window = around.window(chosen.model)
         info = around.model_info(chosen.model)
-        self._window = info.window if info else DEFAULT_WINDOW
         self._is_recorded = info is not None and info.recorded
 
     async def run(
@@ -370,11 +369,7 @@ class CompactionJob:
 def is_due(ledger: Ledger, around: Surroundings, *, model: str) -> bool:
     """Whether what a model is told has reached the part of its window that the person set."""
     percent = around.compact_at()
-    if not percent:
-        return False
-    info = around.model_info(model)
-    window = info.window if info else DEFAULT_WINDOW
-    return context_size(ledger, around) * 100 >= window * percent
+    return bool(percent) and context_size(ledger, around) * 100 >= around.window(model) * percent
 
 
 def context_size(ledger: Ledger, around: Surroundings) -> int:

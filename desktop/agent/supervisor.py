@@ -153,10 +153,10 @@ class Supervisor:
             raise
 
     async def cancel_queued(self, tab_id: str, message_id: str) -> QueuedMessage | None:
-        return await (await self._agent(tab_id)).cancel_queued(message_id)
+        return await (await self._agent(tab_id)).queue.take_back(message_id)
 
     async def edit_queued(self, tab_id: str, message_id: str) -> QueuedMessage | None:
-        return await (await self._agent(tab_id)).edit_queued(message_id)
+        return await (await self._agent(tab_id)).queue.begin_edit(message_id)
 
     async def put_queued(
         self,
@@ -166,18 +166,18 @@ class Supervisor:
         attachments: Sequence[Mapping[str, object]] = (),
     ) -> bool:
         agent = await self._agent(tab_id)
-        if text is None and not agent.owes_queue:
+        if text is None and not agent.queue.is_owed:
             # Nothing begins by it: an archived conversation stays archived.
-            return await agent.put_queued(message_id, None, ())
+            return await agent.queue.put(message_id, None, ())
         async with self._begins(tab_id) as agent:
-            return await agent.put_queued(message_id, text, attachments)
+            return await agent.queue.put(message_id, text, attachments)
 
     async def order_queued(self, tab_id: str, message_ids: Sequence[str]) -> None:
-        await (await self._agent(tab_id)).order_queued(message_ids)
+        await (await self._agent(tab_id)).queue.order(message_ids)
 
     async def release_queue(self, tab_id: str) -> None:
         async with self._begins(tab_id) as agent:
-            await agent.release_queue()
+            await agent.queue.release()
 
     async def answer(self, question_id: str, answer: Answer) -> None:
         await self._around.approvals.answer(question_id, answer)

@@ -13,6 +13,8 @@ from desktop.core.permissions import PermissionMode
 from desktop.core.protocols import Publisher
 from desktop.core.tools import Scene, Tool
 
+DEFAULT_WINDOW = 200_000
+
 
 @dataclass(frozen=True, slots=True)
 class Chosen:
@@ -98,6 +100,11 @@ class Surroundings:
     compact_at: Callable[[], int] = _never
     keep_warm: Callable[[], int] = _never
     kin: Kin = Alone()
+
+    def window(self, model: str) -> int:
+        """Tokens that a model can read; what is likely where nothing is known of it."""
+        info = self.model_info(model)
+        return info.window if info else DEFAULT_WINDOW
 
     def tool(self, name: str) -> Tool | None:
         found = next((one for one in self.tools if one.spec.name == name), None)

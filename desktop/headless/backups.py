@@ -12,7 +12,7 @@ import os
 import shutil
 import sys
 import threading
-from collections.abc import Awaitable, Callable, Coroutine
+from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
@@ -24,6 +24,7 @@ from desktop.core import backups
 from desktop.core.backups import DAY_MS, BackupNotes, BackupState, KeptBackup, Tell
 from desktop.core.errors import NacreError, StoreError, StoreFull
 from desktop.diagnostics import program_version
+from desktop.headless.rounds import Later, Start, every
 from desktop.paths import DataFolder
 from desktop.settings import BACKUP_FOLDER, BACKUP_INTERVAL, BACKUP_KEEP, Preferences
 from desktop.store import backup, kept_backups, storage
@@ -47,8 +48,6 @@ STOP_SECONDS = 0.5
 NICENESS = 10
 NOTICE = "backup"
 
-Start = Callable[[Coroutine[Any, Any, None], str], object]
-Later = Callable[[float, Callable[[], None]], object]
 # Key, sentence, detail: stands until it is closed or taken away by an empty sentence.
 Stand = Callable[[str, str, str], None]
 
@@ -80,7 +79,14 @@ class Backups:
 
     def watch(self, later: Later, start: Start) -> None:
         """Looks for the first time when the window has settled, then every few minutes."""
-        later(SETTLE_SECONDS, partial(self._begin, later, start))
+        every(
+            LOOK_SECONDS,
+            self._look_and_tell,
+            "look whether a backup is due",
+            later=later,
+            start=start,
+            first=SETTLE_SECONDS,
+        )
 
     def on_look(self, looked: Callable[[], None]) -> Callable[[], None]:
         """Calls it on the loop after each look of the schedule, whatever came of it, until the
@@ -94,16 +100,12 @@ class Backups:
         if self._around.preferences().value(BACKUP_INTERVAL) == "off":
             self._withdraw()
 
-    def _begin(self, later: Later, start: Start) -> None:
-        start(self._look_and_go_on(later, start), "look whether a backup is due")
-
-    async def _look_and_go_on(self, later: Later, start: Start) -> None:
+    async def _look_and_tell(self) -> None:
         try:
             await self.look()
         finally:
             for looked in tuple(self._listeners):
                 looked()
-            later(LOOK_SECONDS, partial(self._begin, later, start))
 
     async def look(self) -> KeptBackup | None:
         """Makes a scheduled backup if it is time; None where it is not, or where it failed."""

@@ -13,7 +13,7 @@ from desktop import paths
 from desktop.diagnostics import program_version
 from desktop.headless.opening import now_ms
 from desktop.headless.printing import printable
-from desktop.store import backup
+from desktop.store import backup, restoring
 from desktop.store.archive import DATABASE, Manifest
 from desktop.store.homes import Home, read_elsewhere
 
@@ -57,9 +57,9 @@ def restore(data_dir: str | None, file: str, *, as_json: bool) -> int:
     choice = paths.choose(data_dir)
     archive = _path(file)
     # Before anything is made: a backup that is refused leaves no folder behind.
-    backup.look(archive)
+    restoring.look(archive)
     _say_all((*choice.notices, *choice.folder.prepare()))
-    manifest = backup.restore(
+    manifest = restoring.restore(
         archive,
         choice.folder.database,
         blobs=choice.folder.blobs,

@@ -3,6 +3,8 @@
 import time
 import uuid
 from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
 
 from desktop import paths
 from desktop.core.records import CatalogueReceipt
@@ -38,6 +40,18 @@ def prepared(folder: paths.DataFolder) -> tuple[str, ...]:
         raise
     doubts = (places.shared_folder(folder.root), places.low_disk(folder.root))
     return (*notices, *(doubt for doubt in doubts if doubt))
+
+
+def tidy_spool(spool: Path, before: float) -> None:
+    """Takes away outputs that a process left behind; those of today may be another's, at work.
+
+    `before` is in seconds since the epoch.
+    """
+    with suppress(OSError):
+        for path in spool.iterdir():
+            with suppress(OSError):
+                if path.stat().st_mtime < before:
+                    path.unlink()
 
 
 def new_id() -> str:

@@ -8,12 +8,13 @@ import os
 import re
 import shutil
 import sys
-from collections.abc import Callable, Coroutine, Iterable
+from collections.abc import Callable, Iterable
 from functools import partial
 from pathlib import Path, PurePath
 from typing import Any
 
 from desktop.core.tools import LEAST_FREE
+from desktop.headless.rounds import Later, Start, every
 from desktop.tools import threads
 from desktop.tools.output import readable
 
@@ -21,9 +22,6 @@ LOOK_SECONDS = 60.0
 NOTICE = "disk"
 # It has to become so much better before it can be told again.
 RELIEF = 2
-
-Start = Callable[[Coroutine[Any, Any, None], str], object]
-Later = Callable[[float, Callable[[], None]], object]
 
 _MOUNTS = Path("/proc/self/mounts")
 # Names that the programs give to the folders they synchronise, whole or before a blank or a dash.
@@ -175,7 +173,7 @@ class DiskWatch:
 
     def watch(self, later: Later, start: Start) -> None:
         """Looks now, then every minute."""
-        start(self._look_and_go_on(later, start), "look at the disk")
+        every(LOOK_SECONDS, self.look, "look at the disk", later=later, start=start)
 
     async def look(self) -> None:
         bound = self._least_free * (RELIEF if self._is_low else 1)
@@ -185,12 +183,6 @@ class DiskWatch:
         if bool(sentence) != self._is_low:
             self._is_low = bool(sentence)
             self._stand(NOTICE, sentence, "")
-
-    async def _look_and_go_on(self, later: Later, start: Start) -> None:
-        try:
-            await self.look()
-        finally:
-            later(LOOK_SECONDS, lambda: self.watch(later, start))
 
 
 def _free(folder: Path) -> int | None:

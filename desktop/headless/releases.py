@@ -6,11 +6,10 @@ asked is one row of the settings, which is no setting.
 """
 
 import json
-from collections.abc import Awaitable, Callable, Coroutine, Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from functools import partial
-from typing import Any, cast
+from typing import cast
 
 from desktop.core.backups import DAY_MS
 from desktop.core.errors import FeedError, StoreError
@@ -22,18 +21,17 @@ from desktop.core.releases import (
     is_feed_address,
     is_page_address,
 )
+from desktop.headless.rounds import Later, Start, every
 from desktop.wire.failures import RequestFailed
 
 KEY = "note.releases"
 # The window is up and settled by then.
 SETTLE_SECONDS = 60.0
 LOOK_SECONDS = 1_800.0
+_LOOK = "look for a newer version"
 
 FEED_TYPES = "application/atom+xml, application/xml;q=0.9, text/xml;q=0.8"
 CHECK_FEED = "Check the network and the address of the feed."
-
-Start = Callable[[Coroutine[Any, Any, None], str], object]
-Later = Callable[[float, Callable[[], None]], object]
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,24 +72,25 @@ class ReleaseWatch:
     # -- the watch ----------------------------------------------------------------------------
 
     def watch(self, later: Later, start: Start) -> None:
-        later(SETTLE_SECONDS, partial(self._begin, later, start))
+        every(
+            LOOK_SECONDS,
+            self._look_once_settled,
+            _LOOK,
+            later=later,
+            start=start,
+            first=SETTLE_SECONDS,
+        )
 
-    def _begin(self, later: Later, start: Start) -> None:
+    async def _look_once_settled(self) -> None:
         self._has_settled = True
-        start(self._look_and_go_on(later, start), "look for a newer version")
-
-    async def _look_and_go_on(self, later: Later, start: Start) -> None:
-        try:
-            await self.look()
-        finally:
-            later(LOOK_SECONDS, partial(self._begin, later, start))
+        await self.look()
 
     def address_changed(self, start: Start) -> None:
         """The person named another feed, or none any more."""
         self._problem = None
         self._changed()
         if self._has_settled:
-            start(self.look(), "look for a newer version")
+            start(self.look(), _LOOK)
 
     async def look(self) -> None:
         """Asks if it is time to; what was found before is told in any case."""

@@ -7,14 +7,15 @@ without being told. Title, folder and choice of model are in the database for al
 import asyncio
 from functools import partial
 from pathlib import Path
-from typing import Literal
+from typing import Literal, cast
 
 from desktop.core.errors import StoreError
-from desktop.core.protocols import TurnStore
+from desktop.core.protocols import Catalogue, TurnStore
 from desktop.core.records import Snapshot, Tab
 from desktop.headless.finding import Finder
-from desktop.headless.opening import now_ms
+from desktop.headless.opening import new_id, now_ms
 from desktop.headless.reading import Pages
+from desktop.headless.unlisted import Unlisted
 from desktop.store.homes import DATABASE, Home
 from desktop.store.jsonl import FSJSONLStore, Report
 from desktop.store.log import Log
@@ -44,7 +45,8 @@ def choice_of(words: str | None) -> Choice:
 
 
 class Stores:
-    """The stores of one process by conversation; `reader` and `search` know those of all.
+    """The stores of one process by conversation; `reader`, `search` and `catalogue` know those of
+    all.
 
     `report` gets a sentence about each damage found in a file, on a thread of the store's.
     """
@@ -57,6 +59,12 @@ class Stores:
         self._files: dict[str, FSJSONLStore] = {}
         self.reader = Pages(log, is_unkept=self._nulls.__contains__)
         self.search = Finder(log, report=report)
+        self.catalogue: Catalogue = log.catalogue
+        if not self.keeps:
+            # It hands on whatever it does not do itself, which a checker of types can't see.
+            self.catalogue = cast(
+                "Catalogue", Unlisted(log.catalogue, new_id=new_id, now_ms=now_ms)
+            )
 
     @property
     def keeps(self) -> bool:

@@ -1,41 +1,38 @@
-"""Backups: one archive made of a living data folder, and a data folder made of one archive.
+"""Backups: one archive made of a living data folder, whole or not at all.
 
-Both are all or nothing. A backup gets its name only after it was opened again and everything in it
-was read, hashed and counted (SPEC U17); a restored database gets its name last, after its blobs.
-Until then all lies in a folder of its own, which the next one sweeps if this process dies.
-Blocking: for a thread or a command.
+It gets its name only after it was opened again and everything in it was read, hashed and counted
+(SPEC U17). Blocking: for a thread or a command.
 """
 
 import logging
 import os
-import shutil
 import sqlite3
-import tempfile
-import time
-from collections.abc import Callable, Collection, Generator
-from contextlib import closing, contextmanager, suppress
+from collections.abc import Callable
+from contextlib import closing
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import IO, Any
-
-from filelock import FileLock, Timeout
-from sqlalchemy import Connection
 
 from desktop.core.backups import Tell
-from desktop.core.errors import NewerSchema, StoreDamaged, StoreError
+from desktop.core.errors import StoreDamaged, StoreError
 from desktop.paths import sync_folder
 from desktop.store import archive, failures, schema
 from desktop.store.archive import (
     DATABASE,
-    ArchiveReader,
     ArchiveWriter,
     Manifest,
     Member,
-    NewerArchive,
     Unsound,
     blob_name,
     open_archive,
+)
+from desktop.store.backup_check import (
+    UnsoundDatabase,
+    blobs_of,
+    check_database,
+    counts_of,
+    read_all,
+    sealed,
 )
 from desktop.store.blobs import Blobs
 from desktop.store.plain import SCHEMA, connect, write_ahead_log
@@ -45,6 +42,7 @@ from desktop.store.secret_columns import (
     secret_columns,
     triggers_aside,
 )
+from desktop.store.unfinished import Progress, create, give_name, refuse_taken, working_folder
 
 logger = logging.getLogger(__name__)
 
@@ -53,13 +51,6 @@ EXTENSION = ".zip"
 PREFIX = "nacre"
 # Pages between two words about the progress: 4 MiB.
 _PAGES = 1024
-# Instructions of SQLite between two words about a check.
-_STEPS = 1_000_000
-_WORKING = ".nacre-working-"
-_LOCK = "lock"
-# Longer than any process takes between making its folder and locking it.
-_YOUNG_SECONDS = 600.0
-_LEFT_OVER = ("", "-wal", "-journal")
 _BLOB_BYTES = "SELECT coalesce(sum(size), 0) FROM blobs"
 _ABOUT_SOURCE = frozenset(
     {sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED, sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB}
@@ -113,8 +104,8 @@ def write(
         version = schema.stored_version(database, busy_ms=busy_ms)
         schema.refuse_newer(database, version)
     with failures.told(target):
-        _refuse_taken(target)
-        with _working_folder(target.parent) as working:
+        refuse_taken(target)
+        with working_folder(target.parent) as working:
             part = working / "archive"
             copied = working / "copy"
             left_out = _copy(database, copied, target, busy_ms=busy_ms, tell=tell)
@@ -130,61 +121,10 @@ def write(
             copied.unlink()
             _check_written(part, manifest, database, target, tell)
             size = part.stat().st_size
-            _name(part, target)
+            give_name(part, target)
             sync_folder(target.parent)
     made = Backup(target, size, now_ms(), manifest, noted=False)
     return replace(made, noted=_note(database, made, busy_ms=busy_ms))
-
-
-def look(path: Path) -> Manifest:
-    """The manifest of an archive that this version can restore; reads no other member.
-
-    Raises NewerSchema, StoreDamaged, StoreError.
-    """
-    with _restorable(path) as reader:
-        return reader.manifest
-
-
-def restore(path: Path, database: Path, *, blobs: Path, tell: Tell) -> Manifest:
-    """Brings an archive back into a data folder that has no database, or changes nothing there.
-
-    The folder exists. Raises StoreError, StoreDamaged (naming the member), NewerSchema.
-    """
-    with _restorable(path) as reader, failures.told(database):
-        _refuse_database(database)
-        with _working_folder(database.parent) as working:
-            taken = _read_all(reader, tell, lambda name: _place(working, name))
-            _check_database(working / DATABASE, reader.manifest, tell)
-            for name in sorted(taken):
-                if name != DATABASE:
-                    _settle_blob(working / name, blobs, keep=reader.manifest.damaged)
-            # The database's name is the last thing to appear: until then this can be repeated.
-            _refuse_database(database)
-            _name(working / DATABASE, database)
-            sync_folder(database.parent)
-        return reader.manifest
-
-
-def last_good(connection: Connection) -> dict[str, Any] | None:
-    """The latest backup that was made and checked, as JSON values; None where there is none."""
-    row = connection.exec_driver_sql(
-        "SELECT file, size, created_at, checked_at FROM backups WHERE checked_at IS NOT NULL"
-        " ORDER BY id DESC LIMIT 1"
-    ).first()
-    if row is None:
-        return None
-    file, size, created_at, checked_at = row
-    return {
-        "file": file,
-        "bytes": size,
-        "time": datetime.fromtimestamp(created_at / 1000, UTC).isoformat(timespec="seconds"),
-        "createdAt": created_at,
-        "checkedAt": checked_at,
-        "isThere": Path(file).is_file(),
-    }
-
-
-# -- making --------------------------------------------------------------------------------------
 
 
 def _copy(database: Path, copied: Path, target: Path, *, busy_ms: int, tell: Tell) -> int:
@@ -244,12 +184,12 @@ def _leave_keys_out(copy: sqlite3.Connection) -> int:
 
 def _pack(copied: Path, kept: Blobs, part: Path, facts: Manifest, tell: Tell) -> Manifest:
     """Writes and syncs the archive; the manifest that was put in."""
-    with closing(_plain(copied)) as copy:
-        counts = _counts(copy)
-        wanted = _blobs_of(copy)
+    with closing(sealed(copied)) as copy:
+        counts = counts_of(copy)
+        wanted = blobs_of(copy)
         sizes = int(copy.execute(_BLOB_BYTES).fetchone()[0]) if wanted else 0
-    progress = _Progress("writing the archive", copied.stat().st_size + sizes, tell)
-    with _create(part) as out, ArchiveWriter(out, created_at=facts.created_at) as writer:
+    progress = Progress("writing the archive", copied.stat().st_size + sizes, tell)
+    with create(part) as out, ArchiveWriter(out, created_at=facts.created_at) as writer:
         members = {DATABASE: writer.add(DATABASE, copied, progress.add)}
         missing: list[str] = []
         damaged: list[str] = []
@@ -275,7 +215,7 @@ def _pack(copied: Path, kept: Blobs, part: Path, facts: Manifest, tell: Tell) ->
 
 
 def _add_blob(
-    writer: ArchiveWriter, sha256: str, kept: Blobs, progress: "_Progress"
+    writer: ArchiveWriter, sha256: str, kept: Blobs, progress: "Progress"
 ) -> Member | None:
     """Puts a blob in; None where it is gone, which a purge may have done just now."""
     path = kept.path(sha256)
@@ -294,15 +234,15 @@ def _check_written(
         with open_archive(part) as reader:
             if reader.manifest != manifest:
                 raise Unsound(archive.MANIFEST, "it is not what was written")
-            _read_all(reader, tell, lambda name: again if name == DATABASE else None)
-        _check_database(again, manifest, tell)
+            read_all(reader, tell, lambda name: again if name == DATABASE else None)
+        check_database(again, manifest, tell)
+    except UnsoundDatabase as error:
+        raise StoreDamaged(
+            f"{database} is damaged, so no backup was made of it: {error.why}.",
+            way_out="`nacre doctor` says more. Keep the backups that you have.",
+            detail=str(error),
+        ) from error
     except Unsound as error:
-        if error.member == DATABASE and error.why.startswith(_INSIDE):
-            raise StoreDamaged(
-                f"{database} is damaged, so no backup was made of it: {error.why}.",
-                way_out="`nacre doctor` says more. Keep the backups that you have.",
-                detail=str(error),
-            ) from error
         raise StoreError(
             f"The backup {target} did not come back as it was written: {error.member}:"
             f" {error.why}. It was not kept.",
@@ -330,238 +270,3 @@ def _note(database: Path, made: Backup, *, busy_ms: int) -> bool:
         logger.warning("The backup could not be noted in the database: %s", error)
         return False
     return True
-
-
-# -- checking ------------------------------------------------------------------------------------
-
-_INSIDE = "the database in it"
-_CHECKING = "checking the database"
-
-
-def _check_database(file: Path, manifest: Manifest, tell: Tell) -> None:
-    """The database read out of an archive is whole and has the promised rows; raises Unsound."""
-    try:
-        with closing(_plain(file)) as copy:
-            copy.set_progress_handler(lambda: tell(_CHECKING, 0, 0), _STEPS)
-            found = [str(row[0]) for row in copy.execute("PRAGMA integrity_check(20)")]
-            if found != ["ok"]:
-                raise Unsound(DATABASE, f"{_INSIDE} is not whole ({found[0]})")
-            if int(copy.execute("PRAGMA user_version").fetchone()[0]) != manifest.schema:
-                raise Unsound(DATABASE, f"{_INSIDE} has another schema than the manifest says")
-            counts, named = _counts(copy), _blobs_of(copy)
-    except sqlite3.Error as error:
-        # A check that `tell` stopped looks like an error of SQLite: let it say so itself.
-        tell(_CHECKING, 0, 0)
-        raise Unsound(DATABASE, f"{_INSIDE} can't be read ({error})") from error
-    for table in {*counts, *manifest.counts}:
-        if counts.get(table) != manifest.counts.get(table):
-            raise Unsound(
-                DATABASE,
-                f"{_INSIDE} has {counts.get(table, 'no')} rows in {ascii(table)[1:-1]}, the"
-                f" manifest says {manifest.counts.get(table, 'none')}",
-            )
-    known_missing = frozenset(manifest.missing)
-    for sha256 in named:
-        if blob_name(sha256) not in manifest.members and sha256 not in known_missing:
-            raise Unsound(blob_name(sha256), "it is not there")
-
-
-def _counts(copy: sqlite3.Connection) -> dict[str, int]:
-    """Rows by table, without those that an index keeps for itself."""
-    names = copy.execute(
-        "SELECT name FROM pragma_table_list WHERE schema = 'main' AND type = 'table'"
-        " AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\' ORDER BY name"
-    ).fetchall()
-    return {
-        str(name): int(copy.execute(f'SELECT count(*) FROM "{_quoted(name)}"').fetchone()[0])
-        for (name,) in names
-    }
-
-
-def _quoted(name: object) -> str:
-    return str(name).replace('"', '""')
-
-
-def _blobs_of(copy: sqlite3.Connection) -> list[str]:
-    found = copy.execute("SELECT 1 FROM sqlite_master WHERE name = 'blobs' AND type = 'table'")
-    if found.fetchone() is None:
-        return []
-    return [str(row[0]) for row in copy.execute("SELECT sha256 FROM blobs ORDER BY sha256")]
-
-
-def _plain(file: Path) -> sqlite3.Connection:
-    """A copy of our own, which nobody writes to: nothing appears beside it."""
-    return connect(file, "sealed", busy_ms=0)
-
-
-# -- bringing back -------------------------------------------------------------------------------
-
-
-@contextmanager
-def _restorable(path: Path) -> Generator[ArchiveReader]:
-    """The archive, open; everything that is wrong with it is told about its file."""
-    if not os.path.isfile(path):  # noqa: PTH113 (never raises)
-        raise StoreError(
-            f"There is no backup {path}.",
-            way_out="Give the file that `nacre backup` made.",
-        )
-    try:
-        with _reading(path) as reader:
-            if reader.manifest.schema > SCHEMA:
-                raise _newer(path, f"schema {reader.manifest.schema}; this one knows {SCHEMA}")
-            yield reader
-    except NewerArchive as error:
-        raise _newer(path, f"this one knows format {archive.VERSION}") from error
-    except Unsound as error:
-        raise StoreDamaged(
-            f"{path} can't be restored: {error.member}: {error.why}.",
-            way_out="Nothing was changed. Take another backup.",
-            detail=str(error),
-        ) from error
-
-
-@contextmanager
-def _reading(path: Path) -> Generator[ArchiveReader]:
-    with failures.told(path), open_archive(path) as reader:
-        yield reader
-
-
-def _newer(path: Path, why: str) -> NewerSchema:
-    return NewerSchema(
-        f"{path} was made by a newer Nacre ({why}). Nothing was changed.",
-        way_out="Restore it with the newer Nacre.",
-    )
-
-
-def _refuse_database(database: Path) -> None:
-    for end in _LEFT_OVER:
-        there = database.with_name(database.name + end)
-        if os.path.lexists(there):
-            raise StoreError(
-                f"There is a database already: {there}. It was not touched.",
-                way_out=(
-                    "Restore into an empty folder with --data-dir FOLDER, or move the old"
-                    " database and its -wal file away first."
-                ),
-            )
-
-
-def _place(working: Path, name: str) -> Path:
-    place = working / name
-    place.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-    return place
-
-
-def _settle_blob(file: Path, blobs: Path, *, keep: Collection[str]) -> None:
-    """Puts a blob in its place; one that may be better already (`keep`) stays."""
-    place = blobs / file.name[:2] / file.name
-    if file.name in keep and place.is_file():
-        return
-    place.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-    file.replace(place)
-    sync_folder(place.parent)
-
-
-# -- files ---------------------------------------------------------------------------------------
-
-
-class _Progress:
-    """Counts the bytes of one stage and tells about it."""
-
-    def __init__(self, words: str, total: int, tell: Tell) -> None:
-        self._words = words
-        self._total = total
-        self._done = 0
-        self._tell = tell
-
-    def add(self, size: int) -> None:
-        self._done += size
-        self._tell(self._words, self._done, self._total)
-
-
-def _read_all(
-    reader: ArchiveReader, tell: Tell, place_of: Callable[[str], Path | None]
-) -> Collection[str]:
-    """Reads every member and checks it; those with a place are written there and synced."""
-    progress = _Progress("reading the archive", reader.manifest.size, tell)
-    for name in reader.manifest.members:
-        place = place_of(name)
-        if place is None:
-            reader.read_out(name, len, progress.add)
-            continue
-        with _create(place) as out:
-            reader.read_out(name, out.write, progress.add)
-            out.flush()
-            os.fsync(out.fileno())
-    return reader.manifest.members
-
-
-def _create(path: Path) -> IO[bytes]:
-    """A new file that only the person can read."""
-    return os.fdopen(os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600), "w+b")
-
-
-def _refuse_taken(target: Path) -> None:
-    if os.path.lexists(target):
-        raise StoreError(
-            f"{target} is there already. It was not touched.",
-            way_out="Give another name, or move it away.",
-        )
-    if not target.parent.is_dir():
-        raise StoreError(
-            f"The folder {target.parent} does not exist.",
-            way_out="Make it, or give another place for the backup.",
-        )
-
-
-def _name(file: Path, name: Path) -> None:
-    """Gives a finished file its name; never over another file that has it."""
-    try:
-        os.link(file, name)  # fails where the name is taken, which a rename does not
-    except FileExistsError:
-        _refuse_taken(name)
-        raise
-    except OSError:
-        # A file system without hard links.
-        _refuse_taken(name)
-        file.rename(name)
-        return
-    file.unlink()
-
-
-@contextmanager
-def _working_folder(beside: Path) -> Generator[Path]:
-    """A private folder for unfinished files, gone at the end; those of dead processes go too."""
-    sweep(beside)
-    folder = Path(tempfile.mkdtemp(prefix=_WORKING, dir=beside))
-    lock = FileLock(folder / _LOCK, thread_local=False)
-    try:
-        lock.acquire(timeout=0)
-        yield folder
-    finally:
-        lock.release(force=True)
-        shutil.rmtree(folder, ignore_errors=True)
-
-
-def sweep(beside: Path) -> None:
-    """Removes the unfinished files of dead processes."""
-    for folder in beside.glob(f"{_WORKING}*"):
-        if folder.is_symlink():
-            continue
-        if not (folder / _LOCK).is_file():
-            _sweep_unlocked(folder)
-            continue
-        lock = FileLock(folder / _LOCK, thread_local=False)
-        try:
-            lock.acquire(timeout=0)
-        except (Timeout, OSError):
-            continue
-        lock.release()
-        shutil.rmtree(folder, ignore_errors=True)
-
-
-def _sweep_unlocked(folder: Path) -> None:
-    """It has just been made, or its owner died before it took the lock and left it empty."""
-    with suppress(OSError):
-        if time.time() - folder.stat().st_mtime > _YOUNG_SECONDS:
-            folder.rmdir()

@@ -5,7 +5,7 @@ from typing import Any
 
 from sqlalchemy import Connection
 
-from desktop.store import backup, legacy_journal, schema
+from desktop.store import kept_backups, legacy_journal, schema
 from desktop.store.blobs import Blobs
 from desktop.store.connection import driver
 from desktop.store.plain import SCHEMA
@@ -65,7 +65,7 @@ def examine(connection: Connection, database: Path, blobs: Blobs) -> dict[str, A
         "missingFiles": missing,
         "counts": counts,
         "legacy": _legacy(connection, database),
-        "lastBackup": backup.last_good(connection) or "never",
+        "lastBackup": kept_backups.last_good(connection) or "never",
     }
 
 

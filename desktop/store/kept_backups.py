@@ -9,7 +9,9 @@ import logging
 import re
 from collections.abc import Generator
 from contextlib import contextmanager
+from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
 from filelock import FileLock, Timeout
 from sqlalchemy import Connection
@@ -58,6 +60,25 @@ def notes(connection: Connection) -> BackupNotes:
         scheduled_at=connection.exec_driver_sql(_LAST_SCHEDULED).scalar_one_or_none(),
         is_empty=not has_rows,
     )
+
+
+def last_good(connection: Connection) -> dict[str, Any] | None:
+    """The latest backup that was made and checked, as JSON values; None where there is none."""
+    row = connection.exec_driver_sql(
+        "SELECT file, size, created_at, checked_at FROM backups WHERE checked_at IS NOT NULL"
+        " ORDER BY id DESC LIMIT 1"
+    ).first()
+    if row is None:
+        return None
+    file, size, created_at, checked_at = row
+    return {
+        "file": file,
+        "bytes": size,
+        "time": datetime.fromtimestamp(created_at / 1000, UTC).isoformat(timespec="seconds"),
+        "createdAt": created_at,
+        "checkedAt": checked_at,
+        "isThere": Path(file).is_file(),
+    }
 
 
 def drop_older(made: Path, *, scheduled_for: str, keep: int) -> tuple[Path, ...]:

@@ -18,7 +18,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
 
-from desktop.store import backup, copies, failures
+from desktop.store import copies, failures, unfinished
 from desktop.store.plain import connect
 from desktop.store.secret_columns import (
     REFERENCE,
@@ -173,7 +173,7 @@ def finish(database: Path, *, busy_ms: int) -> bool:
     """Notes that nothing is left, once all copies are clean; sweeps what was left half made."""
     with failures.told(database):
         for folder in (database.parent, database.parent / "backups"):
-            backup.sweep(folder)
+            unfinished.sweep(folder)
         if not copies.sweep(database):
             return False
         with closing(connect(database, "write", busy_ms=busy_ms)) as connection:

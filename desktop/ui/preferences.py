@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QObject, Signal
 
 from desktop import settings
-from desktop.settings import Preferences, Setting, T, Value
+from desktop.core.setting import Setting, T, Value
+from desktop.settings import Preferences
 from desktop.ui.tasks import Tasks
 
 if TYPE_CHECKING:

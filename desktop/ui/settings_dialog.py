@@ -31,6 +31,7 @@ from shiboken6 import isValid
 
 from desktop.core.caching import CachePrices
 from desktop.core.errors import SettingError
+from desktop.core.setting import AnySetting, Setting
 from desktop.settings import (
     BACKUP_FOLDER,
     BACKUP_INTERVAL,
@@ -39,8 +40,6 @@ from desktop.settings import (
     MODEL,
     RELEASE_FEED,
     SETTINGS,
-    AnySetting,
-    Setting,
 )
 from desktop.ui import asking, price_words
 from desktop.ui.framed import FramedCombo

@@ -9,8 +9,9 @@ import pytest
 from PIL import Image
 
 from desktop.cli import COMMANDS, parser
+from desktop.core.setting import Section
 from desktop.paths import DataFolder
-from desktop.settings import BACKUP_INTERVAL, KEEP_WARM, RELEASE_FEED, Section
+from desktop.settings import BACKUP_INTERVAL, KEEP_WARM, RELEASE_FEED
 from tests.architecture.source import PACKAGE, ROOT, python_files
 
 README = (ROOT / "README.md").read_text("utf-8")

@@ -16,16 +16,25 @@ from pathlib import Path
 from statistics import median
 
 from desktop.agent.agent import Agent
-from desktop.core.chunks import LogChunk, NewChunk, Stamp, Text, ToolCall, ToolResult
+from desktop.core.chunks import (
+    LogChunk,
+    NewChunk,
+    Payload,
+    Role,
+    Stamp,
+    Text,
+    ToolCall,
+    ToolResult,
+)
 from desktop.core.events import ModelEvent, ResponseFinished
 from desktop.core.model import ModelInfo, RequestOptions
-from desktop.core.records import RequestRecord
+from desktop.core.records import RequestRecord, Tab, Workspace
 from desktop.store.log import Log
 from desktop.wire.usage import usage_of
 from tests.bench import Figure
 from tests.bench._corpus import new_tab, open_log
 from tests.fakes.models import begins, block, call, text
-from tests.fakes.tools import ScriptedTool, scene
+from tests.fakes.tools import ScriptedTool
 from tests.unit.agent.stage import Stage
 
 SHORT, LONG = 200, 20_000  # rows
@@ -104,7 +113,7 @@ class QuickModel:
         return ResponseFinished(stop_reason, usage_of(raw), raw)
 
 
-async def _place(log: Log, tab_id: str):  # noqa: ANN202
+async def _place(log: Log, tab_id: str):
     tab = await log.catalogue.tab(tab_id)
     return tab, await log.catalogue.workspace(tab.workspace_id)
 
@@ -116,16 +125,16 @@ async def _fill(log: Log, tab_id: str, rows: int, usage: dict[str, int] | None) 
     for turn in range(rows // 8):
         turn_id = f"turn-{turn}"
 
-        def row(id_: str, role, data, step=0, turn_id=turn_id):  # noqa: ANN001, ANN202
-            return NewChunk(f"{turn_id}-{id_}", turn_id, role, data, step, STAMP)
-
-        chunks.append(row("u", "user", Text(TEXT)))
+        rows_of: list[tuple[Role, Payload, int]] = [("user", Text(TEXT), 0)]
         for step in range(2):
             asked = ToolCall(f"{turn_id}-{step}", "look", {"n": step})
-            chunks.append(row(f"t{step}", "assistant", Text(TEXT), step))
-            chunks.append(row(f"c{step}", "assistant", asked, step))
-            chunks.append(row(f"r{step}", "tool", ToolResult(asked.call_id, "look", TEXT), step))
-        chunks.append(row("a", "assistant", Text(TEXT), 2))
+            rows_of += [("assistant", Text(TEXT), step), ("assistant", asked, step)]
+            rows_of += [("tool", ToolResult(asked.call_id, "look", TEXT), step)]
+        rows_of += [("assistant", Text(TEXT), 2)]
+        chunks += (
+            NewChunk(f"{turn_id}-{place}", turn_id, role, data, step, STAMP)
+            for place, (role, data, step) in enumerate(rows_of)
+        )
         if usage is not None:
             for step in range(3):
                 record = RequestRecord(

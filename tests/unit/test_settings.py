@@ -9,7 +9,8 @@ from hypothesis import strategies as st
 
 from desktop import settings
 from desktop.core.errors import SettingError
-from desktop.settings import SETTINGS, AnySetting, Preferences, Section, Setting, Value
+from desktop.core.setting import AnySetting, Section, Setting, Value
+from desktop.settings import SETTINGS, Preferences
 
 LOOK_MODES = ["read-only", "ask", "accept-edits", "auto"]
 

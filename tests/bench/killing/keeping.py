@@ -7,7 +7,7 @@ from contextlib import closing
 from pathlib import Path
 
 from desktop.core.errors import StoreError
-from desktop.store import backup
+from desktop.store import restoring
 from tests.bench._corpus import Corpus
 from tests.bench.killing.found import Rows, look
 from tests.bench.killing.tally import Tally
@@ -78,7 +78,7 @@ def _judge_archive(archive: Path, folder: Path, rows: Rows, seed: str, tally: Ta
     database = folder / "nacre.db"
     tally.add("archives")
     try:
-        backup.restore(archive, database, blobs=folder / "blobs", tell=lambda *_: None)
+        restoring.restore(archive, database, blobs=folder / "blobs", tell=lambda *_: None)
     except StoreError as error:
         tally.broken(seed, f"the archive is no backup: {error}: {error.detail}")
         return

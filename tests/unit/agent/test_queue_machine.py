@@ -106,7 +106,7 @@ class QueueMachine(RuleBasedStateMachine):
         if text and edited.text not in self.taken_back:
             self.said[self.said.index(edited.text)] = text
         agent = self.stage.supervisor.running_agent(self.stage.tab_id)
-        if not self.running and agent is not None and agent.owes_queue and self.status.queue:
+        if not self.running and agent is not None and agent.queue.is_owed and self.status.queue:
             self.offer(kind)
         self.do(lambda: self.stage.supervisor.put_queued(self.stage.tab_id, edited.id, text))
         self.settle()

@@ -18,7 +18,7 @@ from desktop.headless import backups
 from desktop.headless.backups import Around, Backups
 from desktop.paths import DataFolder
 from desktop.settings import Preferences
-from desktop.store import backup
+from desktop.store import backup, restoring
 from desktop.store.log import Log
 from desktop.store.plain import connect
 from tests.unit.store.builders import chunk, new_tab, open_log, run, tool_turn
@@ -77,7 +77,7 @@ def test_a_scheduled_backup_is_made_when_it_is_due_and_then_not_again(desk: Desk
     schedule = desk.backups()
     made = _look(schedule)
     assert made is not None
-    assert backup.look(Path(made.file)).scheduled_for == str(desk.folder.root)
+    assert restoring.look(Path(made.file)).scheduled_for == str(desk.folder.root)
     assert _look(schedule) is None
     desk.now += DAY_MS - 1
     assert _look(schedule) is None
@@ -264,7 +264,7 @@ def test_a_backup_by_hand_goes_to_the_file_or_into_the_folder_and_says_how_far_i
     assert heard
     other = run(schedule.back_up(tmp_path, lambda *_: None))
     assert Path(other.file).parent == tmp_path
-    assert backup.look(Path(other.file)).scheduled_for == ""
+    assert restoring.look(Path(other.file)).scheduled_for == ""
     default = run(schedule.back_up(desk.folder.backups, lambda *_: None))
     assert Path(default.file).parent == desk.folder.backups
 

@@ -10,7 +10,7 @@ import pytest
 
 from desktop.core.records import CatalogueView, Tab
 from desktop.diagnostics import Redaction
-from desktop.headless import opening, runtime
+from desktop.headless import agents, network, opening, runtime
 from desktop.headless.backups import Around, Backups
 from desktop.headless.places import DiskWatch
 from desktop.headless.runtime import Runtime, start
@@ -130,8 +130,8 @@ def test_u13_twenty_years_of_idling_and_freeing_space_delete_no_conversation(
     folder.prepare()
     _fill(folder)
     now = [1_700_000_000_000]
-    monkeypatch.setattr(opening, "now_ms", lambda: now[0])
-    monkeypatch.setattr(runtime, "now_ms", lambda: now[0])
+    for module in (opening, runtime, agents, network):
+        monkeypatch.setattr(module, "now_ms", lambda: now[0])
     before, after = asyncio.run(_twenty_years(folder, now))
     assert after == before
     assert len(list(folder.backups.iterdir())) == 1

@@ -20,7 +20,7 @@ import pytest
 
 from desktop.core.chunks import Text
 from desktop.core.errors import NacreError, NewerSchema, StoreDamaged, StoreError, StoreFull
-from desktop.store import backup
+from desktop.store import backup, restoring
 from desktop.store.backup import Backup
 from desktop.store.plain import SCHEMA, connect
 from tests.unit.store.builders import chunk, new_tab, open_log, run, tool_turn
@@ -46,7 +46,7 @@ def _make(folder: Path, target: Path) -> Backup:
 
 def _bring_back(archive: Path, folder: Path) -> None:
     folder.mkdir(exist_ok=True)
-    backup.restore(archive, folder / "nacre.db", blobs=folder / "blobs", tell=_quiet)
+    restoring.restore(archive, folder / "nacre.db", blobs=folder / "blobs", tell=_quiet)
 
 
 def _rows(folder: Path) -> dict[str, list[tuple[Any, ...]]]:
@@ -464,7 +464,7 @@ def test_a_database_that_appears_meanwhile_is_not_replaced(good: Path, tmp_path:
         (new / "nacre.db").write_bytes(b"other")
 
     with pytest.raises(StoreError, match="a database already"):
-        backup.restore(good, new / "nacre.db", blobs=new / "blobs", tell=tell)
+        restoring.restore(good, new / "nacre.db", blobs=new / "blobs", tell=tell)
     assert (new / "nacre.db").read_bytes() == b"other"
 
 
@@ -479,7 +479,7 @@ def test_a_newer_format_or_schema_is_refused_untouched(
         del taken_apart.members["something/new"]
     path = taken_apart.put(tmp_path / "newer.zip")
     with pytest.raises(NewerSchema, match="newer Nacre"):
-        backup.look(path)
+        restoring.look(path)
     assert "newer Nacre" in _refused(path, tmp_path / "new")
 
 
@@ -780,7 +780,7 @@ def test_f_s04_a_disk_that_is_full_gets_no_half_restored_folder(
 BACKUP_OR_RESTORE = """
 import sys
 from pathlib import Path
-from desktop.store import backup
+from desktop.store import backup, restoring
 what, source, target, stage = sys.argv[1:]
 def tell(words, done, total):
     if words.startswith(stage):
@@ -790,7 +790,8 @@ if what == "backup":
     backup.write(Path(source) / "nacre.db", Path(target), blobs=Path(source) / "blobs",
                  program="1", now_ms=lambda: 1, tell=tell)
 else:
-    backup.restore(Path(source), Path(target) / "nacre.db", blobs=Path(target) / "blobs", tell=tell)
+    restoring.restore(Path(source), Path(target) / "nacre.db",
+                      blobs=Path(target) / "blobs", tell=tell)
 """
 
 

@@ -10,7 +10,7 @@ import pytest
 
 from desktop.core.backups import DAY_MS, BackupNotes, KeptBackup
 from desktop.core.errors import StoreError
-from desktop.store import backup, kept_backups
+from desktop.store import backup, backup_check, kept_backups
 from tests.unit.store.builders import new_tab, open_log, run, tool_turn
 
 NOW = 1_700_000_000_000
@@ -134,7 +134,7 @@ class Stop(Exception):
 def test_a_backup_that_is_stopped_leaves_nothing_behind(
     data: Path, at: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(backup, "_STEPS", 100)
+    monkeypatch.setattr(backup_check, "_STEPS", 100)
 
     def tell(words: str, _done: int, _total: int) -> None:
         if words.startswith(at):
@@ -157,7 +157,7 @@ def test_u16_a_backup_holds_no_write_lock_at_any_step(
     data: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Between any two steps of every stage another connection begins to write at once."""
-    monkeypatch.setattr(backup, "_STEPS", 100)
+    monkeypatch.setattr(backup_check, "_STEPS", 100)
     monkeypatch.setattr(backup, "_PAGES", 4)
     stages: set[str] = set()
     with closing(sqlite3.connect(data / "nacre.db", isolation_level=None, timeout=0)) as writer:

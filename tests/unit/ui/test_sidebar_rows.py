@@ -61,17 +61,19 @@ def rows(
     unfolded: frozenset[str] = frozenset(),
     current: str = "",
 ) -> tuple[SidebarRow, ...]:
-    return sidebar_rows(
-        found,
-        Look(words, folded, unfolded, current),
-        Phrases(
-            spans=lambda: ((NOW, "Today"), (0, "Older")),
-            branches=lambda count: f"{count} other branches",
-            subagents=lambda count: f"{count} subagents",
-            untitled="New conversation",
-        ),
-        statuses=statuses or {},
-        unseen=unseen,
+    return tuple(
+        sidebar_rows(
+            found,
+            Look(words, folded, unfolded, current),
+            Phrases(
+                spans=lambda: ((NOW, "Today"), (0, "Older")),
+                branches=lambda count: f"{count} other branches",
+                subagents=lambda count: f"{count} subagents",
+                untitled="New conversation",
+            ),
+            statuses=statuses or {},
+            unseen=unseen,
+        )
     )
 
 
