@@ -65,7 +65,7 @@ class Agent:
         self._chosen = chosen
         self._lifecycle = lifecycle
         self._gate = asyncio.Lock()
-        self._ledger = Ledger(store, around.publisher)
+        self._ledger = Ledger(store, around.publisher, around.tariff)
         self._tenure = Tenure(
             store,
             self._ledger,

@@ -7,11 +7,11 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from desktop.agent import repair, ways
-from desktop.agent.compaction import CompactionJob, context_size
+from desktop.agent.compaction import CompactionJob
 from desktop.agent.late_tools import LateTools
 from desktop.agent.ledger import Ledger
 from desktop.agent.loop import Turn
-from desktop.agent.spending import Next, spent
+from desktop.agent.spending import Next
 from desktop.agent.surroundings import DEFAULT_WINDOW, Chosen, Surroundings
 from desktop.agent.tenure import Tenure
 from desktop.agent.waiting import Waiting
@@ -94,10 +94,8 @@ class Board:
         if not self._tenure.is_loaded:
             self._spent = replace(self._spent, window=window)
             return
-        records = self._ledger.requests.values()
         following = Next(chosen.model, self._around.ttl(), self._around.now_ms())
-        found = spent(records, tariff=self._around.tariff, window=window, following=following)
-        self._spent = replace(found, context=context_size(self._ledger, self._around))
+        self._spent = self._ledger.digest.spent(window=window, following=following)
         self._new_tools = self._late_tools.to_take(self._spent.context, following)
 
     def read(self) -> None:

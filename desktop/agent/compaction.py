@@ -161,7 +161,7 @@ class Compaction:
     async def _summarised(
         self, rows: Sequence[LogChunk], past: Sequence[LogChunk], ask: str, *, refused: bool
     ) -> _Answer:
-        size = context.size(rows, self._ledger.requests.values(), self._around.tariff.usage)
+        size = context.size(rows, self._ledger.digest.bill.usage_of)
         asking = context.tokens([self._said(ask, rows)])
         fits = size + asking + self._window // ANSWER_PART <= self._window
         if fits and not refused:
@@ -369,12 +369,7 @@ class CompactionJob:
 def is_due(ledger: Ledger, around: Surroundings, *, model: str) -> bool:
     """Whether what a model is told has reached the part of its window that the person set."""
     percent = around.compact_at()
-    return bool(percent) and context_size(ledger, around) * 100 >= around.window(model) * percent
-
-
-def context_size(ledger: Ledger, around: Surroundings) -> int:
-    """The tokens of the next request, without what is said next."""
-    return context.size(ledger.rows, ledger.requests.values(), around.tariff.usage)
+    return bool(percent) and ledger.digest.size() * 100 >= around.window(model) * percent
 
 
 def turn_of(rows: Sequence[LogChunk]) -> tuple[str, int]:

@@ -6,7 +6,7 @@ bytes, rather too high than too low.
 
 import json
 import math
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -24,7 +24,6 @@ from desktop.core.chunks import (
 from desktop.core.conversation import prompt_of, told, tools_of
 from desktop.core.events import Usage
 from desktop.core.media import media_of
-from desktop.core.records import RequestRecord
 from desktop.core.rewrites import standing
 from desktop.core.shown import entries
 
@@ -64,9 +63,19 @@ def _shown(data: Payload) -> int:
     return sum(one.tokens * BYTES_A_TOKEN for one in found if one is not None)
 
 
+def weight_of(rows: Iterable[LogChunk]) -> int:
+    """The bytes of rows as a model reads them."""
+    return sum(weight(row.data) for row in rows)
+
+
+def tokens_of(size: int) -> int:
+    """The estimate for so many bytes."""
+    return math.ceil(size / BYTES_A_TOKEN)
+
+
 def tokens(rows: Iterable[LogChunk]) -> int:
     """The estimate for rows."""
-    return math.ceil(sum(weight(row.data) for row in rows) / BYTES_A_TOKEN)
+    return tokens_of(weight_of(rows))
 
 
 def head_tokens(rows: Sequence[LogChunk]) -> int:
@@ -82,25 +91,35 @@ def tool_tokens(tools: Sequence[Any]) -> int:
     return math.ceil(_bytes(_json({"tools": tools})) / BYTES_A_TOKEN)
 
 
-def size(
-    rows: Sequence[LogChunk],
-    requests: Iterable[RequestRecord],
-    usage_of: Callable[[Mapping[str, Any]], Usage],
-) -> int:
-    """What the next request holds: the count of the last answered one, and what came after it.
+def answered(
+    read: Sequence[LogChunk], usage_of: Callable[[str, int], Usage]
+) -> tuple[int, int] | None:
+    """What the last answered request among the rows held, with its answer, in tokens, and the bytes
+    of what came after it; None where no request that was counted is among them.
 
-    A record belongs to a step that left an answer; that of a summary belongs to none.
+    `usage_of` is asked for a turn's step. That of a summary belongs to no row.
     """
-    read = told(standing(rows))
-    counts = {(one.turn_id, one.step): one.usage for one in requests if one.usage is not None}
     for at in range(len(read) - 1, -1, -1):
         row = read[at]
         if row.role != "assistant" or row.type == "error":
             continue
-        usage = usage_of(counts.get((row.turn_id, row.step), {}))
+        usage = usage_of(row.turn_id, row.step)
         if usage.prompt:
-            return usage.prompt + usage.output + tokens(read[at + 1 :])
-    return head_tokens(rows) + tokens(read)
+            return usage.prompt + usage.output, weight_of(read[at + 1 :])
+    return None
+
+
+def measured(rows: Sequence[LogChunk], usage_of: Callable[[str, int], Usage]) -> tuple[int, int]:
+    """What the next request holds: the tokens of the last answered one, or of the head where none
+    was counted, and the bytes of what comes after."""
+    read = told(standing(rows))
+    return answered(read, usage_of) or (head_tokens(rows), weight_of(read))
+
+
+def size(rows: Sequence[LogChunk], usage_of: Callable[[str, int], Usage]) -> int:
+    """The tokens of the next request, without what is said next."""
+    counted, since = measured(rows, usage_of)
+    return counted + tokens_of(since)
 
 
 def next_piece(rows: Sequence[LogChunk], limit: int) -> tuple[list[LogChunk], list[LogChunk], bool]:

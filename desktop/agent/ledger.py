@@ -12,6 +12,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar
 
+from desktop.agent.digest import Digest
+from desktop.agent.spending import Tariff
 from desktop.core.chunks import LogChunk, NewChunk, Stamp
 from desktop.core.conversation import split_dangling
 from desktop.core.protocols import Publisher, TurnStore
@@ -32,10 +34,12 @@ class Ledger:
 
     `rows` are all rows in seq order, `dangling` the unanswered user texts among them that were
     there when the conversation was loaded (SPEC S03). `unsaved` waits for a store that works.
+    `digest` answers what is asked of all of it before each request.
     """
 
-    def __init__(self, store: TurnStore, publisher: Publisher) -> None:
+    def __init__(self, store: TurnStore, publisher: Publisher, tariff: Tariff) -> None:
         self.rows: list[LogChunk] = []
+        self.digest = Digest(tariff)
         self.dangling: tuple[LogChunk, ...] = ()
         self.requests: dict[str, RequestRecord] = {}
         self.unsaved: list[NewChunk] = []
@@ -64,6 +68,7 @@ class Ledger:
         self._stood_here = frozenset()
         self.rows = everything
         self.requests = {record.id: record for record in records}
+        self.digest.begin(self.rows, records)
         self.revision = revision
 
     def forget(self) -> None:
@@ -76,6 +81,7 @@ class Ledger:
         self._stood_here = frozenset(standing) - at_load
         self.rows = []
         self.requests = {}
+        self.digest.begin(self.rows, ())
 
     async def append(
         self, chunks: Sequence[NewChunk], *, keep: bool = False
@@ -110,6 +116,7 @@ class Ledger:
     async def finish_request(self, record: RequestRecord) -> None:
         """Raises StoreError; the record then waits with the rows."""
         self.requests[record.id] = record
+        self.digest.records_came((record,))
         self._unsaved_requests[record.id] = record
         await self._unbroken(self._flush(), name="finish request")
 
@@ -183,6 +190,8 @@ class Ledger:
     def _took(self, receipt: Receipt) -> None:
         self.rows.extend(receipt.chunks)
         self.requests.update({record.id: record for record in receipt.requests})
+        self.digest.rows_came(receipt.chunks)
+        self.digest.records_came(receipt.requests)
         self.revision = receipt.revision
         self._publisher.receipt(receipt)
 

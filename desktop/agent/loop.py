@@ -198,7 +198,7 @@ class Turn:
             model=self.stamp.model,
             started_at=self._around.now_ms(),
         )
-        last = misses.last_answered(self._ledger.requests.values())
+        last = self._ledger.digest.bill.last_answered
         options = RequestOptions(
             self._chosen.model,
             self._chosen.effort,

@@ -5,7 +5,7 @@ cause that holds is named; what a person or the program did on purpose comes bef
 itself, and the provider's own whim last.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 
 from desktop.agent.spending import Tariff
@@ -18,15 +18,6 @@ from desktop.core.records import RequestRecord
 
 # Kinds of rows that begin the prompt anew or change it before its end, the strongest first.
 _REWRITING: tuple[Cause, ...] = ("compaction", "tools", "rewrite")
-
-
-def last_answered(records: Iterable[RequestRecord]) -> RequestRecord | None:
-    """The last request whose answer had begun: only such a one left something in the cache."""
-    found = None
-    for record in records:
-        if record.usage is not None:
-            found = record
-    return found
 
 
 def answer_to_name(last: RequestRecord | None, *, provider: str) -> str:

@@ -5,18 +5,15 @@ Which ones is a function of the rows and of what was answered before, and the de
 rebuild says what was said live (SPEC A12, U22, U23).
 """
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 
 from desktop.agent.ledger import Ledger
 from desktop.agent.step import StepEnd
-from desktop.core.caching import note_of
 from desktop.core.chunks import LogChunk, NewChunk, System, Thinking
-from desktop.core.conversation import told
 from desktop.core.events import Failure
 from desktop.core.media import BUDGET, Budget, Media
-from desktop.core.records import RequestRecord
 from desktop.core.rewrites import leaving_out_thinking, replacing, standing
-from desktop.core.shown import Place, placed
+from desktop.core.shown import Place
 
 TOO_MUCH = (
     "Earlier pictures and documents are not shown to the model any more, for a request holds only "
@@ -70,8 +67,8 @@ class Rewriting:
 
     def _replace(self, named: Iterable[Place]) -> System | None:
         """What was named goes; else what no answer has taken yet; else everything."""
-        shown = _shown(self._ledger.rows)
-        taken = answered_up_to(self._ledger.requests.values())
+        shown = self._ledger.digest.shown()
+        taken = self._ledger.digest.bill.answered_up_to
         choices: tuple[dict[Place, Media], ...] = (
             {place: shown[place][1] for place in named if place in shown},
             {place: media for place, (row, media) in shown.items() if row.seq > taken},
@@ -89,8 +86,8 @@ async def keep_within(
     ledger: Ledger, *, turn_id: str, new_id: Callable[[], str], budget: Budget = BUDGET
 ) -> None:
     """Lays the row down that keeps the next request within what may be shown, if one is needed."""
-    shown = _shown(ledger.rows)
-    places = beyond(shown, answered_up_to(ledger.requests.values()), budget)
+    shown = ledger.digest.shown()
+    places = beyond(shown, ledger.digest.bill.answered_up_to, budget)
     if places:
         names = _names(shown[place][1] for place in places)
         data = replacing(places, TOO_MUCH.format(names=names))
@@ -120,22 +117,6 @@ def beyond(
 def is_about_media(failure: Failure) -> bool:
     """A picture was refused, or a body that is too large for the wire (API V1)."""
     return failure.kind == "media" or (failure.kind == "too_large" and failure.status_code == 413)
-
-
-def answered_up_to(records: Iterable[RequestRecord]) -> int:
-    """The seq of the last row that went out in a request whose answer had begun."""
-    seq = 0
-    for record in records:
-        note = note_of(record.cache) if record.usage is not None else None
-        seq = max(seq, note.seq if note is not None else 0)
-    return seq
-
-
-def _shown(rows: Sequence[LogChunk]) -> dict[Place, tuple[LogChunk, Media]]:
-    """What the next request shows, the oldest first."""
-    if next(placed(rows), None) is None:
-        return {}
-    return {place: (row, media) for place, row, media in placed(told(standing(rows)))}
 
 
 def _row(data: System, turn_id: str, new_id: Callable[[], str]) -> NewChunk:

@@ -4,7 +4,7 @@ A record keeps the usage in the provider's own words; how they read, and what th
 in.
 """
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -35,31 +35,86 @@ class Next:
     at: int
 
 
-def spent(
-    records: Iterable[RequestRecord], *, tariff: Tariff, window: int, following: Next
-) -> Spent:
-    """The sum; `context` is what the last request left in the window.
+class Bill:
+    """The sum of a conversation's requests, each counted when it comes."""
 
-    `dollars` is None as soon as one price is unknown: half a sum would be a lie.
-    """
-    last: RequestRecord | None = None
-    prompt = output = cache_read = context = 0
-    dollars: float | None = 0.0
-    for record in records:
+    def __init__(self, tariff: Tariff) -> None:
+        self._tariff = tariff
+        self._places: dict[str, int] = {}
+        self._records: dict[str, RequestRecord] = {}
+        self._clear()
+
+    def _clear(self) -> None:
+        self._usage: dict[tuple[str, int], Usage] = {}
+        self._sum = Spent()
+        self._last: RequestRecord | None = None
+        self._context_of: RequestRecord | None = None
+        self._answered_up_to = 0
+
+    @property
+    def last_answered(self) -> RequestRecord | None:
+        """The last request whose answer had begun: only such a one left something in the cache."""
+        return self._last
+
+    @property
+    def answered_up_to(self) -> int:
+        """The seq of the last row that went out in a request whose answer had begun."""
+        return self._answered_up_to
+
+    def usage_of(self, turn_id: str, step: int) -> Usage:
+        """What the answer of a step took; nothing where that was not counted."""
+        return self._usage.get((turn_id, step), Usage())
+
+    def take(self, record: RequestRecord) -> Usage:
+        """A new one, or another in the place of the one of its id; what it adds to the sum."""
+        known = self._records.get(record.id)
+        if known is record or known == record:
+            return Usage()
+        self._places.setdefault(record.id, len(self._places))
+        self._records[record.id] = record
+        if known is not None and known.usage is not None:  # was counted: the sum is made anew
+            self._clear()
+            for one in self._records.values():
+                self._count(one)
+            return Usage()
+        return self._count(record)
+
+    def spent(self, *, window: int, following: Next) -> Spent:
+        """The sum; `context` is what the last request left in the window.
+
+        `dollars` is None as soon as one price is unknown: half a sum would be a lie.
+        """
+        found = replace(self._sum, window=window)
+        if self._last is None:
+            return found
+        return _with_resend(found, self._last, self._tariff, following)
+
+    def _count(self, record: RequestRecord) -> Usage:
         if record.usage is None:
-            continue
-        usage = tariff.usage(record.usage)
-        prompt += usage.prompt
-        output += usage.output
-        cache_read += usage.cache_read
-        note = note_of(record.cache)
-        if note is None or not note.is_refresh:  # one holds the last request without its answer
-            context = usage.prompt + usage.output
-        last = record
-        cost = tariff.dollars(record)
-        dollars = None if dollars is None or cost is None else dollars + cost
-    found = Spent(prompt, output, cache_read, dollars, context, window)
-    return found if last is None else _with_resend(found, last, tariff, following)
+            return Usage()
+        usage, note = self._tariff.usage(record.usage), note_of(record.cache)
+        self._usage[record.turn_id, record.step] = usage
+        # One that kept the cache holds the last request without its answer.
+        if (note is None or not note.is_refresh) and self._is_latest(record, self._context_of):
+            self._context_of = record
+            self._sum = replace(self._sum, context=usage.prompt + usage.output)
+        if self._is_latest(record, self._last):
+            self._last = record
+        if note is not None:
+            self._answered_up_to = max(self._answered_up_to, note.seq)
+        one, cost = self._sum, self._tariff.dollars(record)
+        self._sum = replace(
+            one,
+            prompt=one.prompt + usage.prompt,
+            output=one.output + usage.output,
+            cache_read=one.cache_read + usage.cache_read,
+            dollars=None if one.dollars is None or cost is None else one.dollars + cost,
+        )
+        return usage
+
+    def _is_latest(self, record: RequestRecord, known: RequestRecord | None) -> bool:
+        """Whether it was begun after the other, or is it."""
+        return known is None or self._places[record.id] >= self._places[known.id]
 
 
 def line_of(record: RequestRecord, *, tariff: Tariff) -> RequestUsage:

@@ -83,7 +83,7 @@ class Step:
     async def ask(self) -> StepEnd:
         """Raises StoreError when the log can't be written: before the request, then nothing goes
         out; in its midst, then what was shown waits in the ledger (SPEC A08)."""
-        self._last = misses.last_answered(self._ledger.requests.values())
+        self._last = self._ledger.digest.bill.last_answered
         self._sent = tuple(self._ledger.rows)
         self._remember(misses.note_before(self._sent, self._options))
         await self._ledger.start_request(self._record)

@@ -47,7 +47,7 @@ def next_refresh(ledger: Ledger, around: Surroundings, *, chosen: Chosen) -> Ref
     reached, or the last try failed or came too late.
     """
     records = tuple(ledger.requests.values())
-    last = misses.last_answered(records)
+    last = ledger.digest.bill.last_answered
     note = note_of(last.cache) if last else None
     times = around.keep_warm()
     if last is None or note is None or not times or not _is_cached(last, around, chosen):

@@ -2,7 +2,7 @@
 
 Imported on a thread after the first paint, before `layers`: the view's own modules and SQLite's,
 nothing slow. What is made here is handed on: the whole page is made around the rows that are seen
-(desktop/decisions/0053-an-early-look.md).
+(desktop/decisions/0058-an-early-look.md).
 """
 
 from __future__ import annotations

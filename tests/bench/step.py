@@ -28,7 +28,7 @@ from desktop.core.chunks import (
 )
 from desktop.core.events import ModelEvent, ResponseFinished
 from desktop.core.model import ModelInfo, RequestOptions
-from desktop.core.records import RequestRecord, Tab, Workspace
+from desktop.core.records import RequestRecord
 from desktop.store.log import Log
 from desktop.wire.usage import usage_of
 from tests.bench import Figure
@@ -128,9 +128,10 @@ async def _fill(log: Log, tab_id: str, rows: int, usage: dict[str, int] | None) 
         rows_of: list[tuple[Role, Payload, int]] = [("user", Text(TEXT), 0)]
         for step in range(2):
             asked = ToolCall(f"{turn_id}-{step}", "look", {"n": step})
-            rows_of += [("assistant", Text(TEXT), step), ("assistant", asked, step)]
-            rows_of += [("tool", ToolResult(asked.call_id, "look", TEXT), step)]
-        rows_of += [("assistant", Text(TEXT), 2)]
+            rows_of.append(("assistant", Text(TEXT), step))
+            rows_of.append(("assistant", asked, step))
+            rows_of.append(("tool", ToolResult(asked.call_id, "look", TEXT), step))
+        rows_of.append(("assistant", Text(TEXT), 2))
         chunks += (
             NewChunk(f"{turn_id}-{place}", turn_id, role, data, step, STAMP)
             for place, (role, data, step) in enumerate(rows_of)

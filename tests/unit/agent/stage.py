@@ -201,11 +201,10 @@ class Stage:
         self.approvals = Approvals(
             self.log.catalogue, has_person=has_person, new_id=self.new_id, now_ms=self.now_ms
         )
-        tariff = Tariff(usage=read_usage, dollars=dollars, tokens=tokens_price)
         self.subagents = Subagents(
             lambda: self.supervisor,
             listen=self.published.listen,
-            tariff=tariff,
+            tariff=TARIFF,
             dollars=lambda: budget,
             caps=caps or Caps(),
         )
@@ -217,7 +216,7 @@ class Stage:
             prompt="You are Nacre.",
             publisher=self.published,
             approvals=self.approvals,
-            tariff=tariff,
+            tariff=TARIFF,
             new_id=self.new_id,
             now_ms=self.now_ms,
             monotonic=lambda: next(self.clock) / 1000,
@@ -336,6 +335,9 @@ def tokens_price(model: str, usage: Usage, at: int) -> float | None:
 
 def dollars(record: RequestRecord) -> float | None:
     return None if record.usage is None else read_usage(record.usage).prompt / 100
+
+
+TARIFF = Tariff(usage=read_usage, dollars=dollars, tokens=tokens_price)
 
 
 def story(rows: Sequence[LogChunk]) -> list[str]:

@@ -6,10 +6,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from desktop.agent import context
+from desktop.agent.spending import Bill
 from desktop.core.chunks import LogChunk, Payload, Role, System, Text, ToolCall, ToolResult
 from desktop.core.conversation import compaction
 from desktop.core.records import RequestRecord
-from tests.unit.agent.stage import read_usage
+from tests.unit.agent.stage import TARIFF
 
 
 def rows_of(*said: tuple[Role, Payload, int]) -> list[LogChunk]:
@@ -26,7 +27,10 @@ def record(step: int, prompt: int, output: int = 0, turn: str = "t") -> RequestR
 
 
 def size(rows: list[LogChunk], *records: RequestRecord) -> int:
-    return context.size(rows, records, read_usage)
+    bill = Bill(TARIFF)
+    for one in records:
+        bill.take(one)
+    return context.size(rows, bill.usage_of)
 
 
 def test_the_providers_count_is_taken_and_what_came_after_it_is_added() -> None:

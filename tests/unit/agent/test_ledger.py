@@ -12,7 +12,7 @@ from desktop.core.protocols import TurnStore
 from desktop.core.records import Receipt
 from tests.fakes.models import Gate
 from tests.fakes.stores import MemoryLog
-from tests.unit.agent.stage import Published, ThreadedSession, played
+from tests.unit.agent.stage import TARIFF, Published, ThreadedSession, played
 
 
 class Bench:
@@ -29,7 +29,7 @@ class Bench:
         self.session = ThreadedSession(self.log.session(tab.id))
         self.tab_id = tab.id
         store: TurnStore = self.session  # type: ignore[assignment]
-        return Ledger(store, self.published)
+        return Ledger(store, self.published, TARIFF)
 
     @property
     def texts(self) -> list[str]:

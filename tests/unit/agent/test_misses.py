@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from desktop.agent import misses
-from desktop.agent.spending import Tariff
+from desktop.agent.spending import Bill, Tariff
 from desktop.core.caching import CacheMiss, CacheNote, Diagnosis, note_of, note_to_json
 from desktop.core.chunks import LogChunk, System, Text
 from desktop.core.events import ResponseFinished, ResponseStarted
@@ -166,7 +166,10 @@ def test_a_fork_that_finds_nothing_of_what_it_shares_says_so():
 def test_the_answer_to_compare_with_is_one_of_the_same_account():
     answered = replace(BEFORE, message_id="msg_1")
     failed = replace(BEFORE, usage=None, message_id=None)
-    assert misses.last_answered([answered, failed]) is answered
+    bill = Bill(TARIFF)
+    bill.take(answered)
+    bill.take(replace(failed, id="another"))
+    assert bill.last_answered is answered
     assert misses.answer_to_name(answered, provider=ME) == "msg_1"
     assert misses.answer_to_name(answered, provider="anthropic:2") == ""
     assert misses.answer_to_name(None, provider=ME) == ""

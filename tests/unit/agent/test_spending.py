@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from desktop.agent.spending import Next, Tariff, line_of, spent
+from desktop.agent.spending import Bill, Next, line_of
 from desktop.core.caching import (
     CacheMiss,
     CacheNote,
@@ -17,9 +17,8 @@ from desktop.core.caching import (
 )
 from desktop.core.model import Spent
 from desktop.core.records import RequestRecord
-from tests.unit.agent.stage import dollars, read_usage, tokens_price
+from tests.unit.agent.stage import TARIFF, dollars
 
-TARIFF = Tariff(usage=read_usage, dollars=dollars, tokens=tokens_price)
 USED = {
     "input_tokens": 5,
     "cache_read_input_tokens": 100,
@@ -35,7 +34,10 @@ def record(**changed: Any) -> RequestRecord:
 
 def sum_of(*records: RequestRecord, model: str = "model-1", ttl: Ttl = "5m") -> Spent:
     following = Next(model, ttl, at=2_000)
-    return spent(records, tariff=TARIFF, window=9_000, following=following)
+    bill = Bill(TARIFF)
+    for number, one in enumerate(records):
+        bill.take(replace(one, id=f"q{number}"))
+    return bill.spent(window=9_000, following=following)
 
 
 def test_the_cache_holds_a_conversation_from_the_start_of_its_last_request():
