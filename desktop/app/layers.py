@@ -9,6 +9,7 @@ from collections.abc import Callable
 
 from PySide6.QtWidgets import QDialog, QSplitter, QWidget
 
+from desktop.app import memory
 from desktop.app.early import Early
 from desktop.app.log_watch import LogWatch
 from desktop.core.logged import Word
@@ -68,6 +69,8 @@ from desktop.ui.usage_box import UsageBox
 from desktop.ui.welcome import WelcomePage
 
 _LOG = logging.getLogger(__name__)
+# After the check of the file, which is the last thing that a start does.
+REST_SECONDS = 12.0
 
 
 class Layers:
@@ -146,6 +149,10 @@ class Layers:
         """What the person looks at is on the screen: what takes the processor for long begins."""
         later = asyncio.get_running_loop().call_later
         self._opened().keep_tools_connected(later, self._tasks.start)
+        later(REST_SECONDS, self._give_back)
+
+    def _give_back(self) -> None:
+        self._tasks.start(asyncio.to_thread(memory.give_back), "give memory back")
 
     def doors(self) -> Doors:
         """What the window gets handed in."""

@@ -20,11 +20,12 @@ from desktop.store.checkpoints import fold
 from desktop.store.connection import driver
 from desktop.store.lanes import Lanes
 from desktop.store.merging import merge
-from desktop.store.plain import connect
+from desktop.store.plain import CACHE_KIB, connect
 from desktop.store.purging import Purging
 
 MERGE_PAGES = 100
 VACUUM_PAGES = 200
+CHECK_CACHE_KIB = 1024
 # Fewer free pages (4 MiB) are left for the next rows.
 SPARE_PAGES = 1_024
 
@@ -143,5 +144,11 @@ def _free_pages(connection: Connection) -> int:
 
 
 def _quick_check(connection: Connection) -> tuple[str, ...]:
-    found = connection.exec_driver_sql("PRAGMA quick_check(20)").scalars().all()
+    # Each page is read once: to keep them is of no use, and 16 MB for as long as the program lives.
+    connection.exec_driver_sql(f"PRAGMA cache_size=-{CHECK_CACHE_KIB}")
+    try:
+        found = connection.exec_driver_sql("PRAGMA quick_check(20)").scalars().all()
+    finally:
+        connection.exec_driver_sql(f"PRAGMA cache_size=-{CACHE_KIB}")
+        connection.exec_driver_sql("PRAGMA shrink_memory")
     return () if found == ["ok"] else tuple(str(one) for one in found)

@@ -10,7 +10,8 @@ from typing import Any
 
 from desktop.core.errors import ToolFailed
 from desktop.core.media import PDF
-from desktop.tools.attachments import images, papers
+from desktop.tools.attachments import papers
+from desktop.tools.attachments.formats import format_of, media_type_of
 from desktop.tools.places import show
 
 # Files that are read at all: photos straight from a camera, documents that may be shown.
@@ -31,7 +32,7 @@ def shown_name(name: str) -> str:
 
 def is_shown(start: bytes) -> bool:
     """Whether bytes that start so are a picture or a document, rather than text or anything."""
-    return bool(images.format_of(start)) or papers.is_paper(start)
+    return bool(format_of(start)) or papers.is_paper(start)
 
 
 def checked(content: bytes, name: str) -> dict[str, Any] | None:
@@ -44,7 +45,7 @@ def checked(content: bytes, name: str) -> dict[str, Any] | None:
         raise ToolFailed(f"{name} is empty.")
     if len(content) > LARGEST:
         raise ToolFailed(f"{name} is larger than {LARGEST // 1_000_000} MB.")
-    if images.format_of(content):
+    if format_of(content):
         return _image(content, name)
     if papers.is_paper(content):
         pages = papers.pages_of(content, name)
@@ -57,11 +58,14 @@ def checked(content: bytes, name: str) -> dict[str, Any] | None:
 
 
 def _image(content: bytes, name: str) -> dict[str, Any]:
+    # Pillow is 2 MB that most days never need.
+    from desktop.tools.attachments import images  # noqa: PLC0415
+
     found = images.picture_of(content, name)
     entry = _entry("image", name, found.content, found.media_type)
     entry |= {"width": found.width, "height": found.height}
     if found.content is not content:
-        entry["original"] = _kept(content, images.media_type_of(images.format_of(content)))
+        entry["original"] = _kept(content, media_type_of(format_of(content)))
     return entry
 
 

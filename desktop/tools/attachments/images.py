@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from PIL import Image, ImageOps, UnidentifiedImageError
 
 from desktop.core.errors import ToolFailed
+from desktop.tools.attachments.formats import TYPES, format_of
 
 LONGEST_SIDE = 2000
 LARGEST = 3_500_000
@@ -21,15 +22,6 @@ MOST_JPEG_PIXELS = 200_000_000
 QUALITIES = (90, 80, 65)
 SHRINK = 0.7
 
-_TYPES = {"PNG": "image/png", "JPEG": "image/jpeg", "GIF": "image/gif", "WEBP": "image/webp"}
-_STARTS = (
-    (b"\x89PNG\r\n\x1a\n", "PNG"),
-    (b"\xff\xd8\xff", "JPEG"),
-    (b"GIF87a", "GIF"),
-    (b"GIF89a", "GIF"),
-    (b"II*\0", "TIFF"),
-    (b"MM\0*", "TIFF"),
-)
 # What a picture may tell of the person: where and with what it was taken, and any words.
 _TELLING = frozenset({"exif", "xmp", "photoshop", "comment", "Comment", "XML:com.adobe.xmp"})
 _ALPHA = frozenset({"RGBA", "LA", "PA", "La", "RGBa"})
@@ -46,19 +38,6 @@ class Picture:
     media_type: str
     width: int
     height: int
-
-
-def format_of(start: bytes) -> str:
-    """The format of bytes that start so, in Pillow's word; '' for what is none that is read."""
-    if start[:4] == b"RIFF" and start[8:12] == b"WEBP":
-        return "WEBP"
-    if start[:2] == b"BM" and start[6:10] == b"\0\0\0\0":
-        return "BMP"
-    return next((name for begin, name in _STARTS if start.startswith(begin)), "")
-
-
-def media_type_of(format_: str) -> str:
-    return _TYPES.get(format_, f"image/{format_.lower()}")
 
 
 def picture_of(content: bytes, name: str) -> Picture:
@@ -93,8 +72,8 @@ def _fitted(image: Image.Image, content: bytes, name: str) -> Picture:
     if not fits and is_jpeg:
         image.draft("RGB", (2 * LONGEST_SIDE, 2 * LONGEST_SIDE))
     image.load()
-    if fits and image.format in _TYPES and not _tells(image):
-        return Picture(content, _TYPES[image.format], image.width, image.height)
+    if fits and image.format in TYPES and not _tells(image):
+        return Picture(content, TYPES[image.format], image.width, image.height)
     upright = _simple(_upright(image))
     upright.thumbnail((LONGEST_SIDE, LONGEST_SIDE), Image.Resampling.LANCZOS)
     return _encoded(upright, lossy=is_jpeg)
@@ -130,12 +109,12 @@ def _encoded(image: Image.Image, *, lossy: bool) -> Picture:
         if not lossy:
             content = _saved(image, "PNG", optimize=True)
             if len(content) <= LARGEST:
-                return Picture(content, _TYPES["PNG"], *image.size)
+                return Picture(content, TYPES["PNG"], *image.size)
         flat = _flat(image)
         for quality in QUALITIES:
             content = _saved(flat, "JPEG", quality=quality)
             if len(content) <= LARGEST:
-                return Picture(content, _TYPES["JPEG"], *image.size)
+                return Picture(content, TYPES["JPEG"], *image.size)
         image = image.resize(
             (max(1, round(image.width * SHRINK)), max(1, round(image.height * SHRINK)))
         )
