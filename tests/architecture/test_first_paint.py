@@ -88,6 +88,16 @@ def test_u05_the_providers_library_waits_for_who_asks_it(full_start: Started) ->
     assert "anthropic" not in full_start.report["modules_at_end"]
 
 
+def test_u10_what_shows_the_last_conversation_early_loads_nothing_slow() -> None:
+    slow = ("sqlalchemy", "sqlmodel", "pydantic", "anthropic", "mcp", "keyring", "PIL", "alembic")
+    code = f"import sys, desktop.app.early\nprint(sorted(set({slow!r}) & set(sys.modules)))\n"
+    result = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, encoding="utf-8", check=False, cwd=ROOT
+    )
+    assert result.returncode == 0, result.stderr
+    assert result.stdout.strip() == "[]"
+
+
 @pytest.mark.parametrize("module", ["looking", "commands"])
 def test_the_commands_without_a_window_load_no_qt_and_not_the_providers_library(
     module: str,

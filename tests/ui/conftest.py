@@ -104,10 +104,10 @@ def enter(
     app.setQuitOnLastWindowClosed(False)  # as the program's root does
     people: list[Person] = []
 
-    def begin(server: MessagesServer | None = None) -> "Person":
+    def begin(server: MessagesServer | None = None, **how: Any) -> "Person":
         if server is not None:
             monkeypatch.setenv("ANTHROPIC_BASE_URL", server.base_url)
-        person = Person(home, loop, qtbot)
+        person = Person(home, loop, qtbot, **how)
         people.append(person)
         return person
 

@@ -62,7 +62,18 @@ class Person:
     compared does not move. Every wait ends after a minute with what the person saw.
     """
 
-    def __init__(self, home: Home, loop: qasync.QEventLoop, qtbot: QtBot) -> None:
+    RETURN = Qt.Key.Key_Return
+
+    def __init__(
+        self,
+        home: Home,
+        loop: qasync.QEventLoop,
+        qtbot: QtBot,
+        *,
+        until_open: bool = True,
+        typed: str = "",
+    ) -> None:
+        """Waits `until_open`, or else only until the window can be typed in; `typed` at once."""
         self.home = home
         self._loop = loop
         self._qtbot = qtbot
@@ -71,7 +82,13 @@ class Person:
         self._program = self._now(lambda: Program(app, paths.choose(str(home.data)).folder))
         self._life = loop.create_task(self._program.run(), name="program")
         self.window = self._own_window()
-        self.wait(lambda: self.action("settings").isEnabled() or self.banner())
+        if typed:
+            self.when(lambda: self.shows("composer"), lambda: self._type(typed))
+        self.wait(self.opened if until_open else lambda: self.shows("composer"))
+
+    def opened(self) -> object:
+        """Whether everything is loaded, or it was said why not."""
+        return self.action("settings").isEnabled() or self.banner()
 
     # -- looking ------------------------------------------------------------------------------
 
@@ -132,11 +149,11 @@ class Person:
     def write(self, text: str) -> None:
         """Types into the message field."""
 
-        def typing() -> None:
-            self.composer.setFocus()
-            self._qtbot.keyClicks(self.composer, text)
+        self._now(lambda: self._type(text))
 
-        self._now(typing)
+    def _type(self, text: str) -> None:
+        self.composer.setFocus()
+        self._qtbot.keyClicks(self.composer, text)
 
     def paste(self, text: str) -> None:
         """Pastes into the message field, as Ctrl+V does."""

@@ -1,0 +1,182 @@
+"""The last conversation is read and written in while the log is still being opened (SPEC U10)."""
+
+import sqlite3
+import threading
+from collections.abc import Generator
+from contextlib import closing, contextmanager
+
+import pytest
+from PySide6.QtWidgets import QPushButton
+
+from desktop.app import program
+from tests.e2e.nacre import Home
+from tests.fakes.messages_api import MessagesServer, reply
+from tests.ui.conftest import Enter
+
+pytestmark = pytest.mark.timeout(300)
+
+ANSWER = "\n\n".join(f"Layer {n} is laid down." for n in range(60))
+
+
+class Doorkeeper:
+    """Holds the layers back until `open`."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        self._opened = threading.Event()
+        load = program._import_layers  # pyright: ignore[reportPrivateUsage]
+
+        def held() -> object:
+            self._opened.wait(60)
+            return load()
+
+        monkeypatch.setattr(program, "_import_layers", held)
+
+    def open(self) -> None:
+        self._opened.set()
+
+
+@contextmanager
+def had(home: Home, enter: Enter, monkeypatch: pytest.MonkeyPatch) -> Generator["Beginning"]:
+    """Two conversations were had, the second was looked at last; the program is started again, and
+    what opens the log is held back."""
+    with MessagesServer([reply(ANSWER), reply(ANSWER), reply("Welcome back.")]) as server:
+        person = enter(server)
+        person.open_folder(home.workspace)
+        other = person.begin("Lay down layers")
+        person.wait(lambda: person.reads("Layer 59") and person.idle())
+        last = person.begin("And others")
+        person.wait(lambda: person.reads("Layer 59") and person.idle())
+        assert person.leave() == 0
+        door = Doorkeeper(monkeypatch)
+        try:
+            yield Beginning(server, door, other, last)
+        finally:
+            door.open()
+
+
+class Beginning:
+    def __init__(self, server: MessagesServer, door: Doorkeeper, other: str, last: str) -> None:
+        self.server = server
+        self.door = door
+        self.other = other
+        self.last = last
+
+
+def test_u10_it_is_read_and_written_in_before_the_log_is_open(
+    home: Home, enter: Enter, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with had(home, enter, monkeypatch) as begun:
+        person = enter(begun.server, until_open=False)
+        person.wait(lambda: person.reads("Layer 59"))
+        assert not person.action("settings").isEnabled()
+        assert person.tab_ids() == [begun.other, begun.last]
+        assert person.tabs.tabData(person.tabs.currentIndex()) == begun.last
+        person.write("So early")
+        assert not person.part_enabled("sendButton")
+        pane, composer = person.pane, person.composer
+        seen = person.transcript()
+        begun.door.open()
+        person.wait(person.opened)
+        assert (person.pane, person.composer) == (pane, composer)
+        assert person.composer.toPlainText() == "So early"
+        assert person.composer.hasFocus()
+        person.write(" indeed")
+        assert person.transcript() == seen
+        person.wait(lambda: person.part_enabled("sendButton"))
+        person.press(person.RETURN)
+        person.wait(lambda: person.reads("Welcome back.") and person.idle())
+        assert person.reads("So early indeed")
+        assert person.leave() == 0
+
+
+def test_u10_who_looks_further_back_than_was_read_gets_it_when_the_log_is_open(
+    home: Home, enter: Enter, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with had(home, enter, monkeypatch) as begun:
+        person = enter(begun.server, until_open=False)
+        person.wait(lambda: person.reads("Layer 59"))
+        person.pane.view.scroll_by(-100_000)
+        person.wait(lambda: person.reads("And others"))
+        begun.door.open()
+        person.wait(person.opened)
+        assert person.reads("And others")
+        person.pane.view.scroll_by(100_000)
+        person.wait(lambda: person.reads("Layer 59"))
+        assert person.leave() == 0
+
+
+def test_u14_who_has_begun_to_write_is_not_disturbed(
+    home: Home, enter: Enter, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with had(home, enter, monkeypatch) as begun:
+        person = enter(begun.server, until_open=False, typed="Before anything was there")
+        begun.door.open()
+        person.wait(person.opened)
+        assert person.shows("newPage")
+        assert person.composer.toPlainText() == "Before anything was there"
+        assert person.leave() == 0
+
+
+def test_u10_who_wants_a_new_conversation_meanwhile_stays_there(
+    home: Home, enter: Enter, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with had(home, enter, monkeypatch) as begun:
+        person = enter(begun.server, until_open=False)
+        person.wait(lambda: person.reads("Layer 59"))
+        person.write("For the old one")
+        person.click_on(person.part(QPushButton, "newConversation"))
+        person.wait(lambda: person.shows("newPage"))
+        person.write("For a new one")
+        begun.door.open()
+        person.wait(person.opened)
+        assert person.shows("newPage")
+        assert person.composer.toPlainText() == "For a new one"
+        person.go_to(begun.last)
+        person.wait(lambda: person.reads("Layer 59"))
+        assert person.composer.toPlainText() == "For the old one"
+        assert person.leave() == 0
+
+
+def test_u10_another_tab_that_was_clicked_meanwhile_is_opened(
+    home: Home, enter: Enter, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with had(home, enter, monkeypatch) as begun:
+        person = enter(begun.server, until_open=False)
+        person.wait(lambda: person.reads("Layer 59"))
+        person.go_to(begun.other)
+        begun.door.open()
+        person.wait(person.opened)
+        person.wait(lambda: person.reads("Layer 59"))
+        assert person.tabs.tabData(person.tabs.currentIndex()) == begun.other
+        assert person.leave() == 0
+
+
+def test_u14_what_was_written_to_one_that_is_gone_is_not(
+    home: Home, enter: Enter, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with had(home, enter, monkeypatch) as begun:
+        person = enter(begun.server, until_open=False)
+        person.wait(lambda: person.reads("Layer 59"))
+        person.write("Nobody reads this")
+        with closing(sqlite3.connect(home.database)) as plain, plain:
+            plain.execute("UPDATE tabs SET trashed_at = 5 WHERE id = ?", (begun.last,))
+        begun.door.open()
+        person.wait(person.opened)
+        person.wait(lambda: person.shows("newPage"))
+        assert person.composer.toPlainText() == "Nobody reads this"
+        assert person.leave() == 0
+
+
+def test_u37_who_leaves_before_the_log_is_open_finds_the_same_place(
+    home: Home, enter: Enter, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with had(home, enter, monkeypatch) as begun:
+        person = enter(begun.server, until_open=False)
+        person.wait(lambda: person.reads("Layer 59"))
+        person.close()
+        begun.door.open()
+        assert person.ended() == 0
+        person = enter(begun.server)
+        person.wait(lambda: person.reads("Layer 59"))
+        assert person.tabs.tabData(person.tabs.currentIndex()) == begun.last
+        assert person.leave() == 0
