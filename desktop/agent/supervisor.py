@@ -14,10 +14,11 @@ from desktop.agent import branching
 from desktop.agent.agent import Agent
 from desktop.agent.surroundings import Chosen, Place, Surroundings
 from desktop.agent.turnstile import Turnstile
+from desktop.core.catalogue import Catalogue
 from desktop.core.chunks import LogChunk, System
 from desktop.core.errors import InBin, NacreError
 from desktop.core.permissions import Answer, PermissionMode
-from desktop.core.protocols import Catalogue, TurnStore
+from desktop.core.protocols import TurnStore
 from desktop.core.records import Snapshot, Tab, Workspace, family
 from desktop.core.status import Elsewhere, QueuedMessage, TabStatus
 
@@ -29,7 +30,7 @@ _log = logging.getLogger(__name__)
 
 
 class Supervisor:
-    """Implements `core.protocols.Commands`.
+    """Implements `core.commands.Commands`.
 
     `place_for` says where a conversation works (from its tab and workspace), `defaults` what a new
     one is set to, `revision` reads a conversation's revision (0: unknown). `make_below` makes a
