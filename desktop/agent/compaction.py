@@ -15,22 +15,13 @@ from desktop.agent import context, repair
 from desktop.agent.ledger import Ledger
 from desktop.agent.listening import Haste, close, hasty, next_batch
 from desktop.agent.rewriting import keep_within
-from desktop.agent.step import NO_END, ended, noted, retry_of
+from desktop.agent.step import NO_END, ended, retry_of
+from desktop.agent.summary import Answer, Hearing
 from desktop.agent.surroundings import Chosen, Surroundings
-from desktop.core.chunks import LogChunk, NewChunk, Outcome, System, Text, ToolCall
+from desktop.core.chunks import LogChunk, NewChunk, Outcome, System, Text
 from desktop.core.conversation import compaction, is_answer, split_dangling, told
 from desktop.core.errors import StoreError
-from desktop.core.events import (
-    BlockDelta,
-    BlockFinished,
-    BlockStarted,
-    Failure,
-    ModelEvent,
-    ResponseFailed,
-    ResponseFinished,
-    ResponseStarted,
-    RetryScheduled,
-)
+from desktop.core.events import ModelEvent, ResponseFailed, ResponseStarted, RetryScheduled
 from desktop.core.model import Model, RequestOptions, Retry
 from desktop.core.records import RequestRecord
 from desktop.core.rewrites import standing
@@ -42,8 +33,6 @@ ANSWER_PART = 10
 LIKELY_PIECE = 4_000
 LEAST_PIECE = 250
 HALVINGS = 6
-# What stands before a call is rather an announcement of it than a summary, unless it is as long.
-LEAST_BESIDE_A_CALL = 200
 TOLD_EVERY = 25  # words between two counts that are shown
 
 _log = logging.getLogger(__name__)
@@ -51,11 +40,7 @@ _log = logging.getLogger(__name__)
 UNFORESEEN = "Something went wrong that Nacre did not foresee."
 NOTHING = "There is nothing to compact yet."
 RECORDED = "A recording can't be compacted."
-EMPTY = "The model gave no summary."
-CALLED = "The model wanted to use a tool instead of summarising."
 NOT_SHORTER = "The summary is not shorter than what it would stand for."
-CUT_OFF = "The summary was cut off before its end."
-DECLINED = "The model declined to summarise."
 STOPPED = "Compacting was stopped."
 UNCHANGED = "The conversation is as it was."
 
@@ -80,15 +65,6 @@ class Ties:
     compacting: Callable[[Compacting | None], None]
     retrying: Callable[[Retry | None], None]
     haste: Haste
-
-
-@dataclass(frozen=True, slots=True)
-class _Answer:
-    """A summary, or why there is none."""
-
-    text: str = ""
-    problem: str = ""
-    too_large: bool = False
 
 
 class Compaction:
@@ -160,7 +136,7 @@ class Compaction:
 
     async def _summarised(
         self, rows: Sequence[LogChunk], past: Sequence[LogChunk], ask: str, *, refused: bool
-    ) -> _Answer:
+    ) -> Answer:
         size = context.size(rows, self._ledger.digest.bill.usage_of)
         asking = context.tokens([self._said(ask, rows)])
         fits = size + asking + self._window // ANSWER_PART <= self._window
@@ -178,11 +154,11 @@ class Compaction:
 
     async def _in_pieces(
         self, rows: Sequence[LogChunk], past: Sequence[LogChunk], ask: str, *, limit: int
-    ) -> _Answer:
+    ) -> Answer:
         """One summary after the other, each of the last one and a piece more."""
         head = [row for row in rows if _is_head(row)]
         left = [row for row in past if context.weight(row.data)]
-        answer = _Answer()
+        answer = Answer()
         halvings = part = 0
         while left:
             piece, rest, is_cut = context.next_piece(left, limit)
@@ -203,7 +179,7 @@ class Compaction:
             answer, left, part = found, rest, part + 1
         return answer
 
-    async def _ask(self, rows: tuple[LogChunk, ...]) -> _Answer:
+    async def _ask(self, rows: tuple[LogChunk, ...]) -> Answer:
         """One request, whose answer is heard and not laid down."""
         record = RequestRecord(
             id=self._around.new_id(),
@@ -217,7 +193,7 @@ class Compaction:
         await self._ledger.start_request(record)
         options = RequestOptions(self._chosen.model, self._chosen.effort, ttl=self._around.ttl())
         stream = hasty(lambda: self._model.respond(rows, options), self._ties.haste)
-        hearing = _Hearing(record)
+        hearing = Hearing(record)
         try:
             while not self._stop.done() and hearing.answer is None:
                 batch = await next_batch(stream, self._stop)
@@ -233,7 +209,7 @@ class Compaction:
             over = ended(hearing.record, hearing.failure, self._around.now_ms())
             with suppress(StoreError):  # the record waits in the ledger
                 await self._ledger.finish_request(over)
-        return hearing.answer or _Answer()
+        return hearing.answer or Answer()
 
     def _tell(self, event: ModelEvent) -> None:
         match event:
@@ -278,54 +254,6 @@ class Compaction:
             data=data,
             created_at=self._around.now_ms(),
         )
-
-
-class _Hearing:
-    """An answer as it comes: `answer` once it is over. Thinking is not kept, no call is run."""
-
-    def __init__(self, record: RequestRecord) -> None:
-        self.record = record
-        self.failure: Failure | None = None
-        self.answer: _Answer | None = None
-        self.words = 0
-        self._texts: list[str] = []
-        self._has_call = False
-        self._in_text: set[int] = set()
-
-    def take(self, event: ModelEvent) -> None:
-        self.record = noted(self.record, event)
-        match event:
-            case BlockStarted():
-                if event.type == "text":
-                    self._in_text.add(event.index)
-            case BlockDelta() if event.index in self._in_text:
-                self.words += sum(letter.isspace() for letter in event.text)
-            case BlockFinished():
-                if isinstance(event.payload, Text):
-                    self._texts.append(event.payload.text)
-                self._has_call = self._has_call or isinstance(event.payload, ToolCall)
-            case ResponseFinished():
-                self.answer = self._of(event.stop_reason)
-            case ResponseFailed():
-                self.failure = event.failure
-                sentence = f"The conversation could not be compacted: {event.failure.sentence}"
-                self.answer = _Answer(problem=sentence, too_large=event.failure.kind == "too_large")
-            case _:
-                pass
-
-    def _of(self, stop_reason: str) -> _Answer:
-        text = "\n\n".join(one for one in self._texts if one.strip()).strip()
-        match stop_reason:
-            case "refusal":
-                return _Answer(problem=DECLINED)
-            case "model_context_window_exceeded":
-                return _Answer(problem=CUT_OFF, too_large=True)
-            case "max_tokens" | "pause_turn":
-                return _Answer(problem=CUT_OFF)
-            case _ if self._has_call and len(text) < LEAST_BESIDE_A_CALL:
-                return _Answer(problem=CALLED)
-            case _:
-                return _Answer(text) if text else _Answer(problem=EMPTY)
 
 
 class CompactionJob:

@@ -1,7 +1,6 @@
 """All running agents of a process, side by side, behind the one `Commands` door.
 
-Makes an agent when its conversation is first used. A conversation that another living process runs
-can be looked at, not worked in.
+Which agents there are is the business of `roster`, where other processes work that of `neighbours`.
 """
 
 import asyncio
@@ -12,24 +11,25 @@ from dataclasses import replace
 
 from desktop.agent import branching
 from desktop.agent.agent import Agent
+from desktop.agent.neighbours import Neighbours
+from desktop.agent.roster import Roster, rest
 from desktop.agent.surroundings import Chosen, Place, Surroundings
 from desktop.agent.turnstile import Turnstile
+from desktop.core.catalogue import Catalogue
 from desktop.core.chunks import LogChunk, System
 from desktop.core.errors import InBin, NacreError
 from desktop.core.permissions import Answer, PermissionMode
-from desktop.core.protocols import Catalogue, TurnStore
-from desktop.core.records import Snapshot, Tab, Workspace, family
+from desktop.core.protocols import TurnStore
+from desktop.core.records import Tab, Workspace, family
 from desktop.core.status import Elsewhere, QueuedMessage, TabStatus
 
 TITLE_LENGTH = 80
-# Idle agents that keep their rows in memory, the last used; the others read them again when used.
-AWAKE = 4
 
 _log = logging.getLogger(__name__)
 
 
 class Supervisor:
-    """Implements `core.protocols.Commands`.
+    """Implements `core.commands.Commands`.
 
     `place_for` says where a conversation works (from its tab and workspace), `defaults` what a new
     one is set to, `revision` reads a conversation's revision (0: unknown). `make_below` makes a
@@ -48,48 +48,42 @@ class Supervisor:
         make_below: Callable[[Tab, Chosen, str], Awaitable[Tab]] | None = None,
     ) -> None:
         self._catalogue = catalogue
-        self._store_for = store_for
-        self._place_for = place_for
         self._around = around
-        self._defaults = defaults
-        self._revision = revision
         self._make_below = make_below or self._make_in_catalogue
-        self._agents: dict[str, Agent] = {}
-        self._making = asyncio.Lock()
+        self._roster = Roster(
+            catalogue=catalogue,
+            store_for=store_for,
+            place_for=place_for,
+            around=around,
+            defaults=defaults,
+            revision=revision,
+        )
+        self._neighbours = Neighbours(self._roster, around.publisher)
         self._turnstile = Turnstile()
-        self._saving: set[asyncio.Task[None]] = set()
-        self._elsewhere: Mapping[str, Elsewhere] = {}
-        self._reopening: set[asyncio.Task[None]] = set()
-        self._closed = False
 
     def status(self, tab_id: str) -> TabStatus:
-        agent = self._agents.get(tab_id)
-        if agent is not None:
-            return agent.status
-        found = self._elsewhere.get(tab_id)
-        if found is None:
-            return TabStatus(tab_id)
-        return TabStatus(tab_id, phase="elsewhere", holder=found.holder, since=found.since)
+        agent = self._roster.known(tab_id)
+        return agent.status if agent is not None else self._neighbours.status(tab_id)
 
     @property
     def running(self) -> tuple[str, ...]:
         """The conversations in which a turn runs."""
-        return tuple(id_ for id_, agent in self._agents.items() if agent.is_running)
+        return tuple(agent.tab_id for agent in self.agents if agent.is_running)
 
     @property
     def agents(self) -> tuple[Agent, ...]:
         """Those of the conversations that were used."""
-        return tuple(self._agents.values())
+        return self._roster.agents
 
     def is_awake(self, tab_id: str) -> bool:
         """Whether the conversation's rows are in memory here."""
-        agent = self._agents.get(tab_id)
+        agent = self._roster.known(tab_id)
         return agent is not None and agent.is_awake
 
     async def open(self, tab_id: str) -> TabStatus:
-        agent = await self._agent(tab_id)
-        status = await agent.open(self._elsewhere.get(tab_id))
-        await self._let_rest()
+        agent = await self._roster.agent(tab_id)
+        status = await agent.open(self._neighbours.at(tab_id))
+        await self._roster.let_rest()
         return status
 
     async def send(
@@ -98,7 +92,7 @@ class Supervisor:
         async with self._begins(tab_id) as agent:
             await agent.send(text, attachments)
         await self._name(tab_id, text)
-        await self._let_rest()
+        await self._roster.let_rest()
 
     async def stop(self, tab_id: str) -> None:
         await self._stop(lambda: (tab_id, *self._around.kin.below(tab_id)))
@@ -109,15 +103,15 @@ class Supervisor:
     async def _stop(self, found: Callable[[], Iterable[str]]) -> None:
         """Side by side; what a subagent's call had just begun is stopped, too."""
         stopped: set[str] = set()
-        while new := set(found()) & set(self._agents) - stopped:
-            await asyncio.gather(*(self._agents[one].stop() for one in new))
-            stopped |= new
+        while new := [one for one in self._known(found()) if one.tab_id not in stopped]:
+            await asyncio.gather(*(agent.stop() for agent in new))
+            stopped.update(agent.tab_id for agent in new)
 
     # Subagents: what the tool needs that begins them (`subagents.Household`).
 
     def running_agent(self, tab_id: str) -> Agent | None:
         """The agent of a conversation that is used now."""
-        return self._agents.get(tab_id)
+        return self._roster.known(tab_id)
 
     async def depth(self, tab_id: str) -> tuple[str, int]:
         """The conversation that a family goes back to, and how deep below it this one is."""
@@ -130,13 +124,13 @@ class Supervisor:
 
     async def make_below(self, tab_id: str, *, title: str) -> str:
         """A conversation for a subagent of this one: in its folder, set to the same."""
-        chosen = (await self._agent(tab_id)).chosen
+        chosen = (await self._roster.agent(tab_id)).chosen
         parent = await self._catalogue.tab(tab_id)
         return (await self._make_below(parent, chosen, title_from(title))).id
 
     async def _make_in_catalogue(self, parent: Tab, chosen: Chosen, title: str) -> Tab:
         tab = await self._catalogue.create_tab(parent.workspace_id, title=title, parent=parent.id)
-        await self._catalogue.save_snapshot(self._snapshot(tab, chosen, "idle"))
+        await self._catalogue.save_snapshot(self._roster.snapshot(tab, chosen, "idle"))
         return tab
 
     async def begin_below(self, tab_id: str, text: str, *, prompt: System | None) -> None:
@@ -153,10 +147,10 @@ class Supervisor:
             raise
 
     async def cancel_queued(self, tab_id: str, message_id: str) -> QueuedMessage | None:
-        return await (await self._agent(tab_id)).queue.take_back(message_id)
+        return await (await self._roster.agent(tab_id)).queue.take_back(message_id)
 
     async def edit_queued(self, tab_id: str, message_id: str) -> QueuedMessage | None:
-        return await (await self._agent(tab_id)).queue.begin_edit(message_id)
+        return await (await self._roster.agent(tab_id)).queue.begin_edit(message_id)
 
     async def put_queued(
         self,
@@ -165,7 +159,7 @@ class Supervisor:
         text: str | None = None,
         attachments: Sequence[Mapping[str, object]] = (),
     ) -> bool:
-        agent = await self._agent(tab_id)
+        agent = await self._roster.agent(tab_id)
         if text is None and not agent.queue.is_owed:
             # Nothing begins by it: an archived conversation stays archived.
             return await agent.queue.put(message_id, None, ())
@@ -173,7 +167,7 @@ class Supervisor:
             return await agent.queue.put(message_id, text, attachments)
 
     async def order_queued(self, tab_id: str, message_ids: Sequence[str]) -> None:
-        await (await self._agent(tab_id)).queue.order(message_ids)
+        await (await self._roster.agent(tab_id)).queue.order(message_ids)
 
     async def release_queue(self, tab_id: str) -> None:
         async with self._begins(tab_id) as agent:
@@ -191,19 +185,13 @@ class Supervisor:
         mode: PermissionMode | None = None,
     ) -> None:
         """Takes effect at once and is kept; raises StoreError when it could not be kept."""
-        agent = await self._agent(tab_id)
+        agent = await self._roster.agent(tab_id)
         await agent.choose(model=model, effort=effort, mode=mode)
         if mode is not None:  # what is taken back here must not go on below
-            for one in self._around.kin.below(tab_id):
-                if one in self._agents:
-                    await self._agents[one].choose(mode=mode)
+            for one in self._known(self._around.kin.below(tab_id)):
+                await one.choose(mode=mode)
         # It is shown already: who quits in this moment finds it again all the same (SPEC C27).
-        saving = asyncio.create_task(
-            self._save(tab_id, agent, "running" if agent.is_running else "idle")
-        )
-        self._saving.add(saving)
-        saving.add_done_callback(self._saving.discard)
-        await asyncio.shield(saving)
+        await self._roster.keep(agent)
 
     async def fork(self, tab_id: str, *, at_seq: int) -> str:
         return (await self._catalogue.fork_tab(tab_id, at_seq=at_seq)).id
@@ -225,48 +213,20 @@ class Supervisor:
     async def compact(self, tab_id: str, instruction: str = "") -> None:
         async with self._begins(tab_id) as agent:
             await agent.compact(instruction)
-        await self._let_rest()
+        await self._roster.let_rest()
 
     async def take_tools(self, tab_id: str) -> None:
         async with self._begins(tab_id) as agent:
             await agent.take_tools()
-        await self._let_rest()
+        await self._roster.let_rest()
 
     def found_elsewhere(self, found: Mapping[str, Elsewhere]) -> None:
         """A look found all conversations in which other living processes work."""
-        if self._closed:
-            return
-        before, self._elsewhere = self._elsewhere, found
-        known = {id_ for id_, one in self._agents.items() if one.status.phase == "elsewhere"}
-        for tab_id, holder in found.items():
-            agent = self._agents.get(tab_id)
-            if agent is not None:
-                agent.found_elsewhere(holder)
-            elif before.get(tab_id) != holder:
-                self._around.publisher.status(self.status(tab_id))
-        for tab_id in (known | before.keys()) - found.keys():
-            self._let_go_elsewhere(tab_id)
-
-    def _let_go_elsewhere(self, tab_id: str) -> None:
-        """What was said there is read; looks go on meanwhile."""
-        agent = self._agents.get(tab_id)
-        if agent is None:
-            self._around.publisher.status(self.status(tab_id))
-            return
-        task = asyncio.create_task(self._reopen(agent), name=f"reopen {tab_id}")
-        self._reopening.add(task)
-        task.add_done_callback(self._reopening.discard)
-
-    async def _reopen(self, agent: Agent) -> None:
-        try:
-            await agent.open(self._elsewhere.get(agent.tab_id))
-        except NacreError:
-            _log.exception("%s could not be read again", agent.tab_id)
-        await self._let_rest()
+        self._neighbours.found(found)
 
     def look_at_tools(self) -> None:
         """Tool servers offer something else than before: conversations tell what is new to them."""
-        for agent in self._agents.values():
+        for agent in self.agents:
             agent.look_at_tools()
 
     async def retry(self, tab_id: str) -> None:
@@ -274,7 +234,7 @@ class Supervisor:
             await agent.retry()
 
     async def try_now(self, tab_id: str) -> None:
-        agent = self._agents.get(tab_id)
+        agent = self._roster.known(tab_id)
         if agent is not None:
             agent.try_now()
 
@@ -305,26 +265,8 @@ class Supervisor:
 
         Nothing is started after this.
         """
-        self._closed = True
-        for task in self._reopening:
-            task.cancel()
-        if self._saving:
-            await asyncio.wait(self._saving, timeout=deadline)
-        agents = list(self._agents.values())
-        closing = [asyncio.create_task(one.close(), name=f"close {one.tab_id}") for one in agents]
-        if not closing:
-            return
-        done, late = await asyncio.wait(closing, timeout=deadline)
-        for task in late:
-            _log.warning("%s did not end within %s s", task, deadline)
-            task.cancel()
-        if late:
-            await asyncio.gather(*(agent.abandon() for agent in agents))
-            await asyncio.wait(late, timeout=0.5)
-        for task in done:
-            error = task.exception() if not task.cancelled() else None
-            if error is not None:
-                _log.error("%s failed", task, exc_info=error)
+        self._neighbours.close()
+        await self._roster.shutdown(deadline)
 
     @asynccontextmanager
     async def _begins(self, tab_id: str) -> AsyncGenerator[Agent]:
@@ -336,7 +278,7 @@ class Supervisor:
         async with self._turnstile.alone(tab_id):
             if (await self._catalogue.tab(tab_id)).trashed_at is not None:
                 raise InBin(tab_id)
-            yield await self._agent(tab_id)
+            yield await self._roster.agent(tab_id)
             try:
                 if (await self._catalogue.tab(tab_id)).archived_at is not None:
                     await self._catalogue.unarchive_tab(tab_id)
@@ -351,10 +293,10 @@ class Supervisor:
         """
         async with self._turnstile.alone(*tab_ids):
             await self._catalogue.refuse_elsewhere(tab_ids)
-            agents = [self._agents[one] for one in tab_ids if one in self._agents]
+            agents = self._known(tab_ids)
             await asyncio.gather(*(agent.stop() for agent in agents))
             yield
-            await _rest(agents)
+            await rest(agents)
 
     async def _family(self, tab_id: str) -> tuple[str, ...]:
         return family((await self._catalogue.view()).tabs, tab_id)
@@ -363,16 +305,16 @@ class Supervisor:
         tabs = (await self._catalogue.view()).tabs
         return tuple(tab.id for tab in tabs if tab.workspace_id in workspaces)
 
-    async def _let_rest(self) -> None:
-        """Of the idle agents only the last used keep their rows in memory (SPEC P12)."""
-        awake = [one for one in self._agents.values() if one.is_awake and not one.is_running]
-        await _rest(awake[:-AWAKE])
+    def _known(self, tab_ids: Iterable[str]) -> list[Agent]:
+        """Those of these conversations that have an agent, each once."""
+        found = (self._roster.known(one) for one in dict.fromkeys(tab_ids))
+        return [agent for agent in found if agent is not None]
 
     async def _say_anew(
         self, tab_id: str, plan: Callable[[Sequence[LogChunk]], branching.Resend]
     ) -> str:
         """In place of an unanswered text at the end, else in a fork; the tab it was said in."""
-        agent = await self._agent(tab_id)
+        agent = await self._roster.agent(tab_id)
         await agent.open()
         resend = plan(agent.conversation)
         if resend.instead_of:
@@ -390,65 +332,8 @@ class Supervisor:
                 await self._catalogue.trash_tab(fork)
             raise
         await self._name(fork, resend.text)
-        await self._let_rest()
+        await self._roster.let_rest()
         return fork
-
-    async def _agent(self, tab_id: str) -> Agent:
-        async with self._making:
-            if self._closed:
-                raise NacreError("Nacre is closing.")
-            agent = self._agents.pop(tab_id, None) or await self._make(tab_id)
-            self._agents[tab_id] = agent  # the last one is the last used
-            return agent
-
-    async def _make(self, tab_id: str) -> Agent:
-        tab = await self._catalogue.tab(tab_id)
-        workspace = await self._catalogue.workspace(tab.workspace_id)
-        snapshot = await self._catalogue.snapshot(tab_id)
-        chosen = (
-            Chosen(snapshot.model, snapshot.effort, snapshot.mode) if snapshot else self._defaults()
-        )
-
-        store = await self._store_for(tab_id)
-
-        async def revision() -> int:
-            return await self._revision(tab_id)
-
-        async def lifecycle(state: str) -> None:
-            await self._save(tab_id, agent, state)
-            await self._let_rest()
-
-        agent = Agent(
-            store,
-            place=self._place_for(tab, workspace),
-            around=self._around,
-            chosen=chosen,
-            revision=revision,
-            lifecycle=lifecycle,
-        )
-        return agent
-
-    async def _save(self, tab_id: str, agent: Agent, lifecycle: str) -> None:
-        """Keeps what the agent is set to, for the next start (SPEC C27)."""
-        tab = await self._catalogue.tab(tab_id)
-        await self._catalogue.save_snapshot(self._snapshot(tab, agent.chosen, lifecycle))
-
-    def _snapshot(self, tab: Tab, chosen: Chosen, lifecycle: str) -> Snapshot:
-        return Snapshot(
-            tab_id=tab.id,
-            workspace_id=tab.workspace_id,
-            provider=self._provider(chosen.model),
-            model=chosen.model,
-            effort=chosen.effort,
-            mode=chosen.mode,
-            lifecycle=lifecycle,
-        )
-
-    def _provider(self, model: str) -> str:
-        try:
-            return self._around.model_for(model).stamp(model).provider
-        except NacreError:
-            return ""  # no model can be reached now; the choice is worth keeping all the same
 
     async def _name(self, tab_id: str, text: str) -> None:
         """A conversation without a title gets the first line of its first message."""
@@ -458,14 +343,6 @@ class Supervisor:
                 await self._catalogue.name_tab(tab_id, title)
         except NacreError:
             _log.exception("%s could not be named", tab_id)
-
-
-async def _rest(agents: Iterable[Agent]) -> None:
-    for agent in agents:
-        try:
-            await agent.rest()
-        except NacreError:
-            _log.exception("%s keeps its rows in memory", agent.tab_id)
 
 
 def title_from(text: str) -> str:

@@ -9,8 +9,9 @@ from collections.abc import Callable, Iterable
 from operator import attrgetter
 from typing import cast
 
+from desktop.core.catalogue import Catalogue
 from desktop.core.errors import NacreError
-from desktop.core.protocols import Catalogue, Unsubscribe
+from desktop.core.protocols import Unsubscribe
 from desktop.core.records import CatalogueReceipt, CatalogueView, Project, Tab, Workspace
 from desktop.feed.batches import Batch, Operation, Record, Removal, Upsert
 from desktop.feed.faults import InvalidQuery, UpstreamFailure

@@ -12,8 +12,9 @@ from itertools import chain
 from typing import TypeVar
 
 from desktop.core.caching import RequestUsage
+from desktop.core.catalogue import Catalogue
 from desktop.core.errors import UnknownConversation
-from desktop.core.protocols import Catalogue, RequestReader
+from desktop.core.protocols import RequestReader
 from desktop.core.records import CatalogueView, Receipt, RequestRecord, family
 from desktop.feed import following
 from desktop.feed.batches import Operation, Record, Upsert

@@ -11,10 +11,10 @@ from functools import partial
 
 from desktop import settings
 from desktop.core.access import AccessState, KeyPlace, KeySource
+from desktop.core.catalogue import Catalogue
 from desktop.core.errors import ModelUnavailable, SettingError
 from desktop.core.events import Failure
 from desktop.core.model import Model, ModelInfo
-from desktop.core.protocols import Catalogue
 from desktop.credentials import api_key
 from desktop.credentials.api_key import Credential, Endpoint
 from desktop.credentials.keys import Keys

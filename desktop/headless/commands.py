@@ -12,9 +12,9 @@ from typing import Any
 
 from desktop import paths, settings
 from desktop.core import backups
+from desktop.core.catalogue import Catalogue
 from desktop.core.errors import ModelUnavailable, NacreError
 from desktop.core.media import BUDGET, media_of
-from desktop.core.protocols import Catalogue
 from desktop.credentials.closed_process import close_this_process
 from desktop.diagnostics import LogFile, Redaction, in_words
 from desktop.headless import report

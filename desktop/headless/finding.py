@@ -24,7 +24,7 @@ from desktop.core.records import (
     SearchPlace,
     Tab,
 )
-from desktop.store import jsonl_search, search
+from desktop.store import jsonl_search, search, search_query
 from desktop.store.jsonl_search import Sought
 from desktop.store.lanes import CLOSED
 from desktop.store.log import Log
@@ -60,7 +60,7 @@ class Finder:
         place: SearchPlace | None = None,
         only: SearchFilter = EVERYTHING,
     ) -> SearchPage:
-        query = search.parse(text)
+        query = search_query.parse(text)
         if not query.words or limit < 1:
             return SearchPage()
         if place is None or not place.file:

@@ -9,10 +9,10 @@ from datetime import UTC, datetime
 from typing import Any, Literal
 
 from desktop import paths
+from desktop.core.catalogue import Catalogue
 from desktop.core.chunks import DamagedRow, payload_to_json
 from desktop.core.cursor import Cursor
 from desktop.core.errors import UnknownConversation
-from desktop.core.protocols import Catalogue
 from desktop.core.records import CatalogueView, SearchHit, SearchPlace, Tab
 from desktop.headless.opening import open_log, prepared
 from desktop.headless.printing import printable

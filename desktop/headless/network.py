@@ -13,9 +13,9 @@ from types import ModuleType
 
 from desktop.agent.spending import Tariff
 from desktop.core.caching import CachePrices
+from desktop.core.catalogue import Catalogue
 from desktop.core.errors import FeedError
 from desktop.core.loading import at_rest
-from desktop.core.protocols import Catalogue
 from desktop.core.records import RequestRecord
 from desktop.core.releases import Release
 from desktop.credentials.keys import Keys

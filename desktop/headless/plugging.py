@@ -10,8 +10,8 @@ import time
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from pathlib import Path
 
+from desktop.core.catalogue import Catalogue
 from desktop.core.panels import Place
-from desktop.core.protocols import Catalogue
 from desktop.core.records import Tab
 from desktop.core.sources import SourceReader
 from desktop.diagnostics import program_version

@@ -18,8 +18,10 @@ from desktop.agent.warming import Warming
 from desktop.core.access import Access
 from desktop.core.backups import BackupNotes
 from desktop.core.caching import CachePrices
+from desktop.core.catalogue import Catalogue
+from desktop.core.commands import Commands
 from desktop.core.confinement import Confinement
-from desktop.core.protocols import Catalogue, Commands, LogReader, OutlineReader, Search
+from desktop.core.protocols import LogReader, OutlineReader, Search
 from desktop.core.records import Storage, Tab
 from desktop.core.releases import Release
 from desktop.core.tool_servers import ToolServerList

@@ -9,8 +9,9 @@ from functools import partial
 from pathlib import Path
 from typing import Literal, cast
 
+from desktop.core.catalogue import Catalogue
 from desktop.core.errors import StoreError
-from desktop.core.protocols import Catalogue, TurnStore
+from desktop.core.protocols import TurnStore
 from desktop.core.records import Snapshot, Tab
 from desktop.headless.finding import Finder
 from desktop.headless.opening import new_id, now_ms

@@ -5,7 +5,8 @@ import shutil
 from pathlib import Path
 
 from desktop import paths
-from desktop.core.protocols import Catalogue, Commands
+from desktop.core.catalogue import Catalogue
+from desktop.core.commands import Commands
 from desktop.wire.replay import MODEL
 
 TITLE = "Tour (a recording)"

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
-from desktop.core.protocols import Catalogue
+from desktop.core.catalogue import Catalogue
 from desktop.core.records import Snapshot, Tab
 
 

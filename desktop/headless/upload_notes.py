@@ -9,8 +9,8 @@ from collections.abc import Mapping
 from contextlib import suppress
 from typing import cast
 
+from desktop.core.catalogue import Catalogue
 from desktop.core.errors import StoreError
-from desktop.core.protocols import Catalogue
 
 KEY = "note.uploads"
 MANNERS = frozenset({"gzip", "plain"})

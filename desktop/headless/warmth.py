@@ -4,9 +4,9 @@ from collections.abc import Callable
 
 from desktop.agent.spending import Tariff
 from desktop.core.caching import CachePrices
+from desktop.core.catalogue import Catalogue
 from desktop.core.errors import StoreError
 from desktop.core.events import Usage
-from desktop.core.protocols import Catalogue
 from desktop.core.status import TabStatus
 
 SAMPLE = 100_000  # tokens

@@ -2,7 +2,7 @@
 
 Threads of its own read, cut, count and decode what it prints, and encode and write what it is
 told, so the loop is only ever called with whole messages and never waits for a pipe. It has a
-process group and a watcher like every command (`tools.processes`), so nothing of it outlives Nacre.
+process group and a watcher like every command (`tools.family`), so nothing of it outlives Nacre.
 """
 
 import asyncio
@@ -21,9 +21,9 @@ from typing import IO, Any
 from desktop.plugins.limits import MOST_UNREAD, Abuse, Allowance, Lines
 from desktop.plugins.peer import Garbage
 from desktop.tools import threads
+from desktop.tools.family import MARK, Family
 from desktop.tools.launching import Launch, Reporting
 from desktop.tools.mcp.errors_file import ErrorsFile
-from desktop.tools.processes import MARK, Family
 
 Json = Mapping[str, Any]
 Hear = Callable[[object], None]

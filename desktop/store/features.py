@@ -4,7 +4,7 @@ import sqlite3
 from collections.abc import Mapping
 from contextlib import closing
 
-from desktop.store.search import TOKENIZER
+from desktop.store.search_texts import TOKENIZER
 
 # What the log cannot do without, and a statement that only works with it.
 NEEDED: Mapping[str, str] = {

@@ -15,7 +15,8 @@ from desktop.core.records import EVERYTHING, FoundRows, SearchFilter
 from desktop.store import failures
 from desktop.store.codec import search_text
 from desktop.store.jsonl_lines import read_line
-from desktop.store.search import Found, Query, holding, matching
+from desktop.store.search_query import Query
+from desktop.store.search_texts import Found, holding, matching
 from desktop.store.searching_within import Wanted
 
 # What one look reads at most, unless a single line is longer.

@@ -8,10 +8,9 @@ as one run: those are looked for letter by letter, a slice of rows at a time.
 """
 
 import re
-import sqlite3
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Sequence
 from contextlib import closing
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -32,13 +31,22 @@ from desktop.store.connection import driver
 from desktop.store.lanes import Lanes
 from desktop.store.reads import newest_ordinal
 from desktop.store.search_conditions import FIELDS, Conditions
+from desktop.store.search_query import Query, parse
+from desktop.store.search_texts import (
+    CLOSE,
+    OPEN,
+    SNIPPET_WORDS,
+    Found,
+    Marks,
+    any_blanks,
+    around,
+    decoded,
+    holding,
+    marked,
+    matching,
+)
 from desktop.store.searching_within import Wanted, look
 
-# Longer queries are cut: a row that matches the whole matches its beginning.
-QUERY_CAP = 8_000
-WORDS_CAP = 64
-# A shorter prefix would gather a large part of the index at each letter typed.
-PREFIX_LETTERS = 3
 # Rows that one look without the index reads at most; so many of 1 KiB take some 15 ms.
 SLICE = 4_000
 # Rows that the index names, of which one page asks whether the filter takes them. What they cost is
@@ -47,23 +55,9 @@ NAMED = 10_000
 # The newest rows that a prefix is tried on first, and how much text of them.
 NEWEST_ROWS = 200
 NEWEST_LETTERS = 256 * 1024
-# As the index of the log was made; a test compares them.
-TOKENIZER = "unicode61 remove_diacritics 2"
-SNIPPET_WORDS = 24
-SNIPPET_LETTERS = 240
-LEAD_LETTERS = 60
-
 _NO_END = 2**62
-_OPEN, _CLOSE = "\x02", "\x03"
-_UNUSABLE = re.compile("[\x00-\x1f\x7f\ud800-\udfff]")
 _SIGN_OF_LIKE = re.compile(r"[%_\\]")
 _ESCAPED = r"\\\g<0>"
-_PIECE = re.compile(r'"([^"]*)"|([^\s"]+)')
-# Thai to Myanmar, Khmer, kana, Han, Hangul and the Han planes.
-_UNSPACED = re.compile(
-    "[\u0e00-\u0eff\u1000-\u109f\u1100-\u11ff\u1780-\u17ff\u3040-\u30ff\u3130-\u318f\u31f0-\u31ff"
-    "\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\uf900-\ufaff\uff66-\uff9f\U00020000-\U0003ffff]"
-)
 
 # The order of these joins is kept: what is found leads, the rest is looked up for each hit.
 _JOINED = (
@@ -81,35 +75,11 @@ _INDEXED = (
     " ORDER BY chunks_search.rowid DESC"
 )
 _ROW = f"SELECT {FIELDS} FROM chunks c {_ASKED} WHERE c.ordinal = ?"
-_SMALL = (
-    f"SELECT rowid, CAST(snippet(small, 0, ?, ?, '…', {SNIPPET_WORDS}) AS BLOB) FROM small"
-    " WHERE small MATCH ? ORDER BY rowid DESC LIMIT ?"
-)
 _LOOKED = (
     f"SELECT {FIELDS}, CAST(c.search_text AS BLOB) FROM chunks c {_ASKED}"
     " WHERE c.ordinal < ? AND c.ordinal > ? AND {only.sql} AND {text}"
     " ORDER BY c.ordinal DESC LIMIT ?"
 )
-
-
-@dataclass(frozen=True, slots=True)
-class Query:
-    """What was typed: its words and phrases, and the index's expression for them.
-
-    `match` is "" where the index can't answer.
-    """
-
-    words: tuple[str, ...]
-    match: str
-
-
-@dataclass(frozen=True, slots=True)
-class Found:
-    """A text that was found among others, and where in its snippet."""
-
-    key: int
-    snippet: str
-    marks: tuple[tuple[int, int], ...]
 
 
 class SqlSearch:
@@ -152,30 +122,6 @@ class SqlSearch:
         return await self._lanes.search(
             partial(look, tab_id=tab_id, wanted=wanted, end=_NO_END if place is None else place)
         )
-
-
-def parse(text: str) -> Query:
-    """The words of a query. Double quotes in pairs make a phrase, a lone one is a blank.
-
-    Quotes with nothing beside them are what is looked for.
-    """
-    is_cut = len(text) > QUERY_CAP
-    usable = _UNUSABLE.sub(" ", text[:QUERY_CAP])
-    pieces = list(dict.fromkeys(_pieces(usable)))
-    if not pieces and '"' in usable:
-        return Query(('"',), "")
-    kept = pieces[:WORDS_CAP]
-    words = tuple(piece for piece, _ in kept)
-    has_letters = any(any(map(str.isalnum, word)) for word in words)
-    if not has_letters or any(map(_UNSPACED.search, words)):
-        return Query(words, "")
-    quoted = [f'"{word}"' for word in words]
-    last, is_phrase = kept[-1]
-    is_last = len(kept) == len(pieces)
-    if is_last and (is_cut or (not is_phrase and _ends_in_prefix(last, usable))):
-        quoted[-1] += "*"
-    # Side by side: the index then ignores a word of which it keeps nothing.
-    return Query(words, " ".join(quoted))
 
 
 def hits_among(
@@ -235,28 +181,12 @@ def read_hits(
     return _by_looking(connection, query.words, limit, place, only)
 
 
-def _pieces(text: str) -> Iterator[tuple[str, bool]]:
-    """Words and phrases in order, each with whether it is a phrase."""
-    for found in _PIECE.finditer(text):
-        phrase, word = found.groups()
-        if word:
-            yield word, False
-        elif phrase.strip():
-            yield phrase.strip(), True
-
-
-def _ends_in_prefix(word: str, text: str) -> bool:
-    """Whether the word is still being typed and long enough to be completed."""
-    end = word[-PREFIX_LETTERS:]
-    return len(end) == PREFIX_LETTERS and end.isalnum() and text.endswith(word)
-
-
 def _by_index(
     connection: Connection, match: str, limit: int, place: SearchPlace | None, only: Conditions
 ) -> SearchPage:
     """Of the rows that the index names, at most NAMED are asked whether the filter takes them."""
     before = place.ordinal if place else _NO_END
-    values = (*only.values, _OPEN, _CLOSE, match, before)
+    values = (*only.values, OPEN, CLOSE, match, before)
     found: list[tuple[int, bytes]] = []
     ordinal, is_cut = before, False
     with closing(driver(connection).execute(_INDEXED.format(only=only), values)) as rows:
@@ -273,7 +203,7 @@ def _by_index(
 
 def _of_index(connection: Connection, only: Conditions, ordinal: int, snippet: bytes) -> SearchHit:
     row = driver(connection).execute(_ROW.format(only=only), (ordinal,)).fetchone()
-    return _hit(row, *_marked(_text(snippet)))
+    return _hit(row, *marked(decoded(snippet)))
 
 
 def _by_newest(
@@ -306,34 +236,12 @@ def _by_newest(
                 rows[row[0]] = row
     if len(rows) <= limit:
         return None
-    texts = {ordinal: _text(row[-1]) for ordinal, row in rows.items()}
+    texts = {ordinal: decoded(row[-1]) for ordinal, row in rows.items()}
     hits = matching(query.match, texts, limit + 1)
     if len(hits) <= limit:
         return None
     shown = tuple(_hit(rows[one.key], one.snippet, one.marks) for one in hits[:limit])
     return SearchPage(shown, SearchPlace(shown[-1].ordinal))
-
-
-def matching(match: str, texts: Mapping[int, str], limit: int) -> list[Found]:
-    """The texts that the index would find, those with the highest keys first."""
-    with closing(sqlite3.connect(":memory:")) as small:
-        small.execute(f"CREATE VIRTUAL TABLE small USING fts5(x, tokenize='{TOKENIZER}')")
-        small.executemany("INSERT INTO small(rowid, x) VALUES (?, ?)", texts.items())
-        hits = small.execute(_SMALL, (_OPEN, _CLOSE, match, limit)).fetchall()
-    return [Found(key, *_marked(_text(text))) for key, text in hits]
-
-
-def holding(words: Sequence[str], texts: Mapping[int, str], limit: int) -> list[Found]:
-    """The texts in which all words stand letter by letter, those with the highest keys first."""
-    all_of = [re.compile(_in_order(word), re.IGNORECASE | re.DOTALL) for word in words]
-    wanted = re.compile("|".join(map(_any_blanks, words)), re.IGNORECASE)
-    found: list[Found] = []
-    for key in sorted(texts, reverse=True):
-        if len(found) == limit:
-            break
-        if all(one.search(texts[key]) for one in all_of):
-            found.append(Found(key, *_looked(texts[key], wanted)))
-    return found
 
 
 def _by_looking(
@@ -349,8 +257,8 @@ def _by_looking(
     like = " AND ".join("c.search_text LIKE ? ESCAPE '\\'" for _ in words)
     values = (newest + 1, oldest, *only.values, *map(_like, words), limit + 1)
     rows = driver(connection).execute(_LOOKED.format(only=only, text=like), values).fetchall()
-    wanted = re.compile("|".join(map(_any_blanks, words)), re.IGNORECASE)
-    hits = tuple(_hit(row, *_looked(_text(row[-1]), wanted)) for row in rows[:limit])
+    wanted = re.compile("|".join(map(any_blanks, words)), re.IGNORECASE)
+    hits = tuple(_hit(row, *around(decoded(row[-1]), wanted)) for row in rows[:limit])
     if len(rows) > limit:
         return SearchPage(hits, SearchPlace(rows[limit - 1][0], is_looking=True))
     has_older = connection.exec_driver_sql(
@@ -373,15 +281,7 @@ def _like(phrase: str) -> str:
     return "%" + "%".join(_SIGN_OF_LIKE.sub(_ESCAPED, word) for word in phrase.split()) + "%"
 
 
-def _in_order(phrase: str) -> str:
-    return ".*?".join(map(re.escape, phrase.split()))
-
-
-def _any_blanks(phrase: str) -> str:
-    return r"\s+".join(map(re.escape, phrase.split()))
-
-
-def _hit(row: Any, snippet: str, marks: tuple[tuple[int, int], ...]) -> SearchHit:
+def _hit(row: Any, snippet: str, marks: Marks) -> SearchHit:
     ordinal, tab_id, title, directory, seq, role, type_, created_at, shelf, tool, *_ = row
     return SearchHit(
         ordinal=ordinal,
@@ -395,48 +295,5 @@ def _hit(row: Any, snippet: str, marks: tuple[tuple[int, int], ...]) -> SearchHi
         snippet=snippet,
         marks=marks,
         shelf=shelf,
-        tool=_text(tool or b""),
+        tool=decoded(tool or b""),
     )
-
-
-def _text(value: bytes) -> str:
-    return value.decode("utf-8", "replace")
-
-
-def _marked(text: str) -> tuple[str, tuple[tuple[int, int], ...]]:
-    """The index's snippet without its signs, and where they stood."""
-    plain: list[str] = []
-    marks: list[tuple[int, int]] = []
-    length = start = 0
-    for part in re.split(f"([{_OPEN}{_CLOSE}])", text):
-        if part == _OPEN:
-            start = length
-        elif part == _CLOSE:
-            marks.append((start, length))
-        else:
-            plain.append(part)
-            length += len(part)
-    return clipped("".join(plain), tuple(marks))
-
-
-def _looked(text: str, wanted: re.Pattern[str]) -> tuple[str, tuple[tuple[int, int], ...]]:
-    """A piece of the text around the first match."""
-    first = wanted.search(text)
-    start = max(first.start() - LEAD_LETTERS, 0) if first else 0
-    piece = text[start : start + SNIPPET_LETTERS]
-    before = "…" if start else ""
-    after = "…" if len(text) > start + SNIPPET_LETTERS else ""
-    shown = f"{before}{piece}{after}"
-    return shown, tuple(found.span() for found in wanted.finditer(shown))
-
-
-def clipped(
-    text: str, marks: tuple[tuple[int, int], ...]
-) -> tuple[str, tuple[tuple[int, int], ...]]:
-    """The snippet at a length that fits a line or two, however long its words are."""
-    if len(text) <= SNIPPET_LETTERS:
-        return text, marks
-    start = max(marks[0][0] - LEAD_LETTERS, 0) if marks else 0
-    end = start + SNIPPET_LETTERS
-    moved = ((max(low, start) - start, min(high, end) - start) for low, high in marks)
-    return text[start:end], tuple((low, high) for low, high in moved if low < high)

@@ -13,7 +13,7 @@ from pathlib import Path
 FRESH_BYTES = 4_294_967_296
 
 # A session of its own; no ending with the parent: that would be the end of the thread that started
-# it, and what a command leaves in the background goes on (tools.processes ends it all by its root).
+# it, and what a command leaves in the background goes on (tools.family ends it all by its root).
 _ALONE = (
     "--unshare-user",
     "--unshare-pid",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from PySide6.QtCore import QObject, Signal
 
-from desktop.core.protocols import Catalogue
+from desktop.core.catalogue import Catalogue
 from desktop.ui.tasks import Tasks
 from desktop.ui.transcript.overlay import Wish
 from desktop.ui.transcript.pane import TranscriptPane

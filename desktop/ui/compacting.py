@@ -3,7 +3,7 @@
 from PySide6.QtCore import QCoreApplication
 from PySide6.QtWidgets import QInputDialog, QPlainTextEdit, QWidget
 
-from desktop.core.protocols import Commands
+from desktop.core.commands import Commands
 from desktop.ui import asking
 
 

@@ -9,7 +9,9 @@ from PySide6.QtWidgets import QDialog, QWidget
 
 from desktop.core.access import Access
 from desktop.core.backups import BackupState
-from desktop.core.protocols import Catalogue, Commands, LogReader, OutlineReader, Search
+from desktop.core.catalogue import Catalogue
+from desktop.core.commands import Commands
+from desktop.core.protocols import LogReader, OutlineReader, Search
 from desktop.core.records import Storage, Tab
 from desktop.feed.hub import Hub
 from desktop.ui.attaching import Reading

@@ -6,8 +6,8 @@ The text and the place in it are saved often; what is attached only when it is a
 
 from collections.abc import Callable
 
+from desktop.core.catalogue import Catalogue
 from desktop.core.drafts import Draft
-from desktop.core.protocols import Catalogue
 from desktop.ui import attaching
 from desktop.ui.composer import Composer
 from desktop.ui.one_by_one import one_by_one

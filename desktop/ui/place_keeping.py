@@ -9,8 +9,8 @@ from dataclasses import replace
 
 from PySide6.QtCore import QObject, QTimer
 
+from desktop.core.catalogue import Catalogue
 from desktop.core.errors import NacreError
-from desktop.core.protocols import Catalogue
 from desktop.core.records import ViewState
 from desktop.ui.one_by_one import one_by_one
 from desktop.ui.tasks import Tasks

@@ -17,7 +17,7 @@ from desktop.settings import Preferences
 from desktop.ui.tasks import Tasks
 
 if TYPE_CHECKING:
-    from desktop.core.protocols import Catalogue
+    from desktop.core.catalogue import Catalogue
 
 
 class LivePreferences(QObject):

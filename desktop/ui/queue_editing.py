@@ -9,8 +9,8 @@ from collections.abc import Mapping, Sequence
 
 from PySide6.QtCore import QObject
 
+from desktop.core.commands import Commands
 from desktop.core.drafts import Draft
-from desktop.core.protocols import Commands
 from desktop.ui.composer import Composer
 from desktop.ui.notice_bar import NoticeBar
 from desktop.ui.queue_bar import QueueBar

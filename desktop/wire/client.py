@@ -6,12 +6,11 @@ out. Failures are events, never exceptions; tries are repeated only while nothin
 
 import asyncio
 import contextlib
-import json
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any, cast
+from typing import Any
 
 from desktop.core.caching import Diagnosis
 from desktop.core.chunks import LogChunk, Stamp
@@ -25,7 +24,7 @@ from desktop.core.events import (
     RetryScheduled,
 )
 from desktop.core.model import ModelInfo, RequestOptions
-from desktop.wire import failures, retry
+from desktop.wire import failures, probing, retry
 from desktop.wire.connections import Connections
 from desktop.wire.endpoint import Endpoint
 from desktop.wire.failures import RequestFailed
@@ -43,15 +42,10 @@ from desktop.wire.uploads import Parcel, Uploads
 from desktop.wire.wake import Clocks, alive, rested
 
 NO_KEY = "none"
-MODELS_PAGE = 1000
-PAGES = 10
-PROBE_MODEL = "claude-haiku-5-5"
 # Conversations whose last request is kept as bytes, to grow the next one from.
 REMEMBERED = 8
 REMEMBERED_BYTES = 64_000_000
-EXPECTED = frozenset({"data", "input_tokens", "content"})
 DIAGNOSTICS = "diagnostics"
-INCONCLUSIVE = frozenset({"not_found", "not_a_server", "bad_request"})
 
 _CLOCKS = Clocks()
 
@@ -151,7 +145,9 @@ class AnthropicModel:
     async def models(self) -> tuple[ModelInfo, ...]:
         """The server's own list where it has one, else what Nacre knows."""
         try:
-            rows = await asyncio.wrap_future(self._transport.run(self._listed))
+            rows = await asyncio.wrap_future(
+                self._transport.run(partial(probing.listed, self._connections))
+            )
         except (RequestFailed, RuntimeError):
             return self._models.infos()
         table, listed = self._models.with_listed(rows)
@@ -164,7 +160,8 @@ class AnthropicModel:
     async def check(self) -> Failure | None:
         """One cheap call: None when the server speaks the Messages API and takes the key."""
         try:
-            return await asyncio.wrap_future(self._transport.run(self._probed))
+            probe = partial(probing.probed, self._connections, server=self._endpoint.name)
+            return await asyncio.wrap_future(self._transport.run(probe))
         except RuntimeError as error:
             return failures.unexpected(str(error))
 
@@ -270,7 +267,7 @@ class AnthropicModel:
                     continue
                 return [ResponseFailed(error.failure)]
             self._uploads.took(parcel)
-            return events_of(_object(answer), Diagnosis(upload=parcel.upload))
+            return events_of(probing.as_object(answer), Diagnosis(upload=parcel.upload))
 
     async def _tried(
         self, parcel: Parcel, reader: Reader, emit: Emit, *, least: int = 0
@@ -336,52 +333,6 @@ class AnthropicModel:
             return None
         return self._held.setdefault(rows[0].tab_id, MessageThread())
 
-    async def _listed(self) -> list[Any]:
-        rows: list[Any] = []
-        parameters: dict[str, object] = {"limit": MODELS_PAGE}
-        for _ in range(PAGES):
-            async with self._connections.client() as client:
-                page = _object(await client.get("/v1/models", parameters))
-            data = page.get("data")
-            rows.extend(cast("list[Any]", data) if isinstance(data, list) else [])
-            if not page.get("has_more") or not page.get("last_id"):
-                break
-            parameters = {"limit": MODELS_PAGE, "after_id": page["last_id"]}
-        return rows
-
-    async def _probed(self) -> Failure | None:
-        """Models, else counting, else one token: the first that the server understands decides.
-
-        A list in the shape of another API proves nothing, but names a model to ask for.
-        """
-        model = PROBE_MODEL
-        failure: Failure | None = None
-        for path in ("/v1/models", "/v1/messages/count_tokens", "/v1/messages"):
-            try:
-                answer = await self._asked(path, model)
-            except RequestFailed as error:
-                failure = error.failure
-                if failure.kind not in INCONCLUSIVE:
-                    return failure
-                if path != "/v1/models" and _knows_no_such_model(failure):
-                    return None
-                continue
-            if answer.get("object") != "list" and answer.keys() & EXPECTED:
-                return None
-            model = _first_id(answer) or model
-            failure = failures.not_a_server("the JSON is not the API's", server=self._endpoint.name)
-        return failure
-
-    async def _asked(self, path: str, model: str) -> Mapping[str, Any]:
-        """The JSON object that a probe brings."""
-        body: dict[str, Any] = {"model": model, "messages": [{"role": "user", "content": "Hi"}]}
-        if path == "/v1/messages":
-            body["max_tokens"] = 1
-        async with self._connections.client() as client:
-            if path == "/v1/models":
-                return _object(await client.get(path, {"limit": 1}))
-            return _object(await client.post(path, json.dumps(body).encode()))
-
 
 def _with(seen: Diagnosis, heard: Hearing, emit: Emit, events: Sequence[ModelEvent]) -> None:
     """Tells the events on, the first of an answer with what we know of its request."""
@@ -413,24 +364,9 @@ def _early_failure(events: Sequence[ModelEvent], least: int = 0) -> Failure | No
     return None
 
 
-def _knows_no_such_model(failure: Failure) -> bool:
-    """A 404 of the API itself about the model: the server and the key are fine."""
-    return failure.kind == "not_found" and "model" in failure.detail
-
-
-def _first_id(answer: Mapping[str, Any]) -> str:
-    data = answer.get("data")
-    first = _object(cast("list[object]", data)[0]) if isinstance(data, list) and data else {}
-    return str(first.get("id") or "")
-
-
 def _unfinished(job: Future[None]) -> Failure:
     """Why a request's work ended without an ending of its own."""
     if job.cancelled():
         return failures.truncated("the transport was closed")
     error = job.exception() if job.done() else None
     return failures.unexpected(f"{type(error).__name__}: {error}" if error else "no ending")
-
-
-def _object(value: object) -> Mapping[str, Any]:
-    return cast("Mapping[str, Any]", value) if isinstance(value, Mapping) else {}

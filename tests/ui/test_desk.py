@@ -9,8 +9,8 @@ import qasync
 from pytestqt.qtbot import QtBot
 
 from desktop.core.access import Access, AccessState
+from desktop.core.commands import Commands
 from desktop.core.errors import StoreFull
-from desktop.core.protocols import Commands
 from desktop.feed.hub import Hub
 from desktop.ui.attaching import Reading
 from desktop.ui.conversation_area import ConversationArea

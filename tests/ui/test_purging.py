@@ -9,7 +9,7 @@ import qasync
 from PySide6.QtWidgets import QAbstractButton, QLabel, QMessageBox
 from pytestqt.qtbot import QtBot
 
-from desktop.core.protocols import Commands
+from desktop.core.commands import Commands
 from desktop.core.records import Tab
 from desktop.core.status import TabStatus
 from desktop.ui import putting_away

@@ -20,7 +20,7 @@ from PySide6.QtWidgets import (
 )
 from pytestqt.qtbot import QtBot
 
-from desktop.core.protocols import Commands
+from desktop.core.commands import Commands
 from desktop.core.status import QueuedMessage, in_order
 from desktop.ui.composer import Composer
 from desktop.ui.notice_bar import NoticeBar

@@ -15,11 +15,12 @@ from desktop.core.printed import Growth
 from desktop.core.tools import Scene, Stopped, ToolOutcome, ToolSpec
 from desktop.tools import arguments as given
 from desktop.tools import commands
+from desktop.tools.family import Family
 from desktop.tools.launching import Launch
 from desktop.tools.limits import limited
 from desktop.tools.output import Drain, Kept
 from desktop.tools.places import find, show, workspace_gone
-from desktop.tools.processes import Command, Ended, Family
+from desktop.tools.processes import Command, Ended
 from desktop.tools.sandbox import Sandbox, writable
 from desktop.tools.sandbox_words import hint
 from desktop.tools.threads import read_off_loop, write_off_loop

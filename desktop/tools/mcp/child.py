@@ -1,6 +1,6 @@
 """The process of a server that is started by a command, and lines of JSON to and from it.
 
-It has a process group and a watcher like every command (`tools.processes`), so nothing of it
+It has a process group and a watcher like every command (`tools.family`), so nothing of it
 outlives Nacre (SPEC U32). A line that is no message goes to the errors file and breaks nothing
 (FIELD F-T07).
 """
@@ -13,11 +13,11 @@ from typing import cast
 
 from desktop.core.tool_servers import ServerEntry
 from desktop.tools import threads
+from desktop.tools.family import MARK, Family
 from desktop.tools.launching import Launch, Reporting
 from desktop.tools.mcp.enclosure import Enclosure, launched
 from desktop.tools.mcp.errors_file import ErrorsFile
 from desktop.tools.mcp.offers import Unreachable
-from desktop.tools.processes import MARK, Family
 
 LONGEST_LINE = 64_000_000
 LINGER = 0.3  # how long the pipe of a process that is gone is still listened to

@@ -224,15 +224,20 @@ class Stage:
             kin=self.subagents,
         )
         self.chosen = Chosen("scripted-1", mode=mode)
+        self.surround(self.around)
+        self.tab_id = next(iter(self.log.conversations), "")
+
+    def surround(self, around: Surroundings) -> None:
+        """The agents have other surroundings from now on: none was made yet."""
+        self.around = around
         self.supervisor = Supervisor(
             catalogue=self.log.catalogue,
             store_for=self.store_for,
             place_for=self.place,
-            around=self.around,
+            around=around,
             defaults=lambda: self.chosen,
             revision=self.log.reader.revision,
         )
-        self.tab_id = next(iter(self.log.conversations), "")
 
     def again(
         self,

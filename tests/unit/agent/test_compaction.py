@@ -5,7 +5,8 @@ from pathlib import Path
 import pytest
 
 from desktop.agent.agent import WORKING
-from desktop.agent.compaction import EMPTY, NOTHING
+from desktop.agent.compaction import NOTHING
+from desktop.agent.summary import EMPTY
 from desktop.core.conversation import is_compaction
 from desktop.core.errors import NacreError, StoreError
 from tests.fakes.models import Gate, ScriptedModel, call, calls, fails, nothing, says

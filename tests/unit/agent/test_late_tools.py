@@ -22,10 +22,9 @@ LONG = "layer on layer " * 20
 def staged(folder: Path, model: ScriptedModel, tools: list[Tool]) -> Stage:
     """A stage whose tools may change; those with a `-` in their name are a server's."""
     stage = Stage(folder, model)
-    stage.around = replace(
-        stage.around, tools=tools, server_of=lambda name: name.rpartition("-")[0]
+    stage.surround(
+        replace(stage.around, tools=tools, server_of=lambda name: name.rpartition("-")[0])
     )
-    stage.supervisor._around = stage.around  # pyright: ignore[reportPrivateUsage]
     return stage
 
 
@@ -138,12 +137,13 @@ async def test_another_process_tells_what_is_new_since_the_conversation_was_begu
     await stage.tab()
     await stage.run("Hi")
     again = stage.again(ScriptedModel())
-    again.around = replace(
-        again.around,
-        tools=(ScriptedTool("look"), ScriptedTool("files-get")),
-        server_of=lambda name: name.rpartition("-")[0],
+    again.surround(
+        replace(
+            again.around,
+            tools=(ScriptedTool("look"), ScriptedTool("files-get")),
+            server_of=lambda name: name.rpartition("-")[0],
+        )
     )
-    again.supervisor._around = again.around  # pyright: ignore[reportPrivateUsage]
     status = await again.supervisor.open(again.tab_id)
     assert status.new_tools is not None
     assert status.new_tools.servers == (("files", 1),)

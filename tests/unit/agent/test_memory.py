@@ -4,7 +4,8 @@ import asyncio
 import gc
 from pathlib import Path
 
-from desktop.agent.supervisor import AWAKE, Supervisor
+from desktop.agent.roster import AWAKE
+from desktop.agent.supervisor import Supervisor
 from desktop.core.chunks import LogChunk
 from desktop.core.protocols import TurnStore
 from desktop.store.log import Log

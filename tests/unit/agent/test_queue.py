@@ -143,6 +143,54 @@ async def test_C06_after_a_stop_the_queue_waits_for_the_person(tmp_path: Path) -
 
 
 @played
+async def test_C06_a_queue_let_go_while_a_message_of_it_is_changed_goes_when_that_is_over(
+    tmp_path: Path,
+) -> None:
+    gate = Gate()
+    stage = Stage(tmp_path, ScriptedModel([[begins(), gate], says("Two.")]))
+    await stage.tab()
+    await stage.send("First")
+    await gate.reached()
+    await stage.send("Second")
+    await stage.supervisor.stop(stage.tab_id)
+    (second,) = stage.supervisor.status(stage.tab_id).queue
+    assert await stage.supervisor.edit_queued(stage.tab_id, second.id) == second
+    await stage.supervisor.release_queue(stage.tab_id)
+    assert stage.supervisor.status(stage.tab_id).phase == "idle"
+    assert stage.story == ["user: First", "end stopped"]
+    assert await stage.supervisor.put_queued(stage.tab_id, second.id, "Changed")
+    assert (await stage.idle()).queue == ()
+    assert stage.story[2:] == ["user: Changed", "assistant: Two.", "end done"]
+
+
+@played
+async def test_C06_stop_as_a_turn_ends_keeps_a_queue_back_that_was_just_let_go(
+    tmp_path: Path,
+) -> None:
+    gate = Gate()
+    stage = Stage(tmp_path, ScriptedModel([[gate, *says("One.")], says("Two.")]))
+    await stage.tab()
+    await stage.send("First")
+    await gate.reached()
+    await stage.send("Second")
+    stopping: list[asyncio.Task[None]] = []
+
+    async def stop_then_let_go(name: str) -> None:
+        """The answer is in the log: the end of its turn is on its way there."""
+        if name == "append" and "assistant: One." in stage.story and not stopping:
+            stopping.append(asyncio.ensure_future(stage.supervisor.stop(stage.tab_id)))
+            await asyncio.sleep(0)
+            await stage.supervisor.release_queue(stage.tab_id)
+
+    stage.stores[stage.tab_id].before = stop_then_let_go
+    gate.open()
+    status = await stage.idle()
+    await asyncio.gather(*stopping)
+    assert stage.story == ["user: First", "assistant: One.", "end done"]
+    assert (status.held, [one.text for one in status.queue]) == (True, ["Second"])
+
+
+@played
 async def test_C06_a_message_taken_back_is_never_sent_and_once_sent_stays(tmp_path: Path) -> None:
     gate, later = Gate(), Gate()
     model = ScriptedModel([[gate, *says("One.")], [later, *says("Three.")]])

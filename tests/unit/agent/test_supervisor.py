@@ -6,8 +6,8 @@ import pytest
 
 from desktop.agent.supervisor import title_from
 from desktop.core.chunks import System
+from desktop.core.commands import Commands
 from desktop.core.errors import NacreError, StoreFull, UnknownConversation
-from desktop.core.protocols import Commands
 from desktop.core.records import Snapshot
 from tests.fakes.models import Gate, ScriptedModel, begins, says
 from tests.unit.agent.stage import Stage, played

@@ -6,8 +6,9 @@ from pathlib import Path
 
 import pytest
 
+from desktop.core.catalogue import Catalogue
 from desktop.core.chunks import NewChunk, Text, Thinking, ToolCall, ToolResult
-from desktop.core.protocols import Catalogue, Search
+from desktop.core.protocols import Search
 from desktop.core.records import EVERYTHING, SearchFilter, SearchHit, Snapshot
 from desktop.headless.stores import Stores
 from desktop.store import search

@@ -10,6 +10,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from desktop.core.catalogue import Catalogue
 from desktop.core.chunks import (
     ErrorNote,
     Opaque,
@@ -26,7 +27,7 @@ from desktop.core.conversation import LoadedSession
 from desktop.core.drafts import BEGINNING, Draft
 from desktop.core.errors import StoreError, UnknownConversation, UnknownFolder
 from desktop.core.permissions import Rule
-from desktop.core.protocols import Catalogue, LogReader, TurnStore
+from desktop.core.protocols import LogReader, TurnStore
 from desktop.core.records import Fold, Page, Receipt, RequestRecord, Snapshot, ViewState
 from desktop.core.status import QueuedMessage
 from desktop.store.jsonl import FSJSONLStore

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from desktop.core.chunks import DamagedRow, LogChunk, NewChunk, System, Text
 from desktop.core.errors import StoreDamaged, StoreError
 from desktop.core.records import Page, Receipt
-from desktop.store import search
+from desktop.store import search_query
 from desktop.store.jsonl import FSJSONLStore
 from desktop.store.jsonl_pages import FSJSONLPages
 from desktop.store.jsonl_search import Hits, Sought, lines_before, look
@@ -204,7 +204,7 @@ def test_pages_put_together_are_the_whole_file_whatever_is_damaged(
 
 
 def found(file: Path, text: str, *, limit: int = 9, before: int | None = None) -> Hits:
-    return look(file, "s", Sought(search.parse(text), limit), before=before)
+    return look(file, "s", Sought(search_query.parse(text), limit), before=before)
 
 
 def ids(hits: Hits) -> list[str]:
@@ -310,7 +310,7 @@ def test_a_stopped_look_ends_at_the_next_line(folder: Path, file: Path) -> None:
         asked.append(1)
         return len(asked) == 3
 
-    hits = look(file, "s", Sought(search.parse("text"), 99, stopped=stopped), before=None)
+    hits = look(file, "s", Sought(search_query.parse("text"), 99, stopped=stopped), before=None)
     assert len(hits.found) == 3
     assert hits.before is not None
     assert isinstance(hits.found[0][0].data, Text)

@@ -15,7 +15,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from desktop.core.errors import StoreError, UnknownFolder
-from desktop.store.legacy import DEEPEST, LARGEST, tab_id_of, time_of
+from desktop.store.legacy import DEEPEST, LARGEST, tab_id_of
+from desktop.store.legacy_fields import time_of
 from desktop.store.log import Log
 from desktop.store.records import ImportReport, Taken
 from tests.data.make_legacy_records import (

@@ -15,7 +15,7 @@ from sqlalchemy import Connection
 from desktop.core.chunks import System, Text, ToolCall, ToolResult
 from desktop.core.protocols import Search
 from desktop.core.records import SearchFilter, SearchHit, SearchPage, SearchPlace
-from desktop.store import search
+from desktop.store import search, search_query, search_texts
 from desktop.store.codec import search_text
 from desktop.store.log import Log
 from tests.fakes.stores import MemoryLog
@@ -151,13 +151,13 @@ def test_quotes_in_pairs_keep_words_together(log: Log, tab: str) -> None:
 
 def test_the_last_word_is_completed_from_its_third_letter_on(log: Log, tab: str) -> None:
     say(log, tab, "completion", "come")
-    assert search.parse("com").match == '"com"*'
+    assert search_query.parse("com").match == '"com"*'
     assert [hit.seq for hit in find(log, "com")] == [2, 1]
     assert [hit.seq for hit in find(log, "compl")] == [1]
-    assert search.parse("co").match == '"co"'
-    assert search.parse("com ").match == '"com"'
-    assert search.parse('"com"').match == '"com"'
-    assert search.parse("src/mai").match == '"src/mai"*'
+    assert search_query.parse("co").match == '"co"'
+    assert search_query.parse("com ").match == '"com"'
+    assert search_query.parse('"com"').match == '"com"'
+    assert search_query.parse("src/mai").match == '"src/mai"*'
 
 
 def test_hits_come_newest_first_over_all_conversations_page_by_page(
@@ -185,7 +185,7 @@ def test_a_hit_says_where_it_stands_and_marks_what_matched(
     assert (hit.tab_id, hit.title, hit.directory) == (tab, "My talk", str(tmp_path.resolve()))
     assert (hit.seq, hit.role, hit.type) == (1, "assistant", "text")
     assert {hit.snippet[low:high].lower() for low, high in hit.marks} == {"needle"}
-    assert len(hit.snippet) <= search.SNIPPET_LETTERS
+    assert len(hit.snippet) <= search_texts.SNIPPET_LETTERS
     look = find(log, "eedle")[0]
     assert {look.snippet[low:high] for low, high in look.marks} == {"eedle"}
 
@@ -193,7 +193,7 @@ def test_a_hit_says_where_it_stands_and_marks_what_matched(
 def test_a_snippet_of_endless_words_stays_short_and_keeps_its_mark(log: Log, tab: str) -> None:
     say(log, tab, "x" * 50_000 + " needle " + "y" * 50_000)
     hit = find(log, "needle")[0]
-    assert len(hit.snippet) <= search.SNIPPET_LETTERS
+    assert len(hit.snippet) <= search_texts.SNIPPET_LETTERS
     assert [hit.snippet[low:high] for low, high in hit.marks] == ["needle"]
 
 
@@ -278,7 +278,7 @@ def test_the_small_index_splits_words_as_the_large_one(log: Log, tmp_path: Path)
         made = connection.execute(
             "SELECT sql FROM sqlite_master WHERE name = 'chunks_search'"
         ).fetchone()[0]
-    assert f"tokenize='{search.TOKENIZER}'" in made
+    assert f"tokenize='{search_texts.TOKENIZER}'" in made
 
 
 ANY_TEXT = st.text(
@@ -298,7 +298,7 @@ def test_no_text_is_an_error_and_every_stored_text_finds_itself(
     run(log.session(tab).append([chunk(tab, text)]))
     run(log.search.find(typed, limit=3))
     stored = search_text(Text(text))
-    if stored is None or not search.parse(text).words:
+    if stored is None or not search_query.parse(text).words:
         return
     assert tab in {hit.tab_id for hit in find(log, text)}
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from desktop.tools.processes import WATCHER, Family
+from desktop.tools.family import WATCHER, Family
 from desktop.tools.sandbox_root import Root, look
 
 if sys.platform == "win32":

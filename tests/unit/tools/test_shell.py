@@ -23,7 +23,7 @@ from desktop.core.permissions import Act
 from desktop.core.printed import Growth, Printed, Span
 from desktop.core.tools import Scene, Stopped, ToolOutcome
 from desktop.tools.builtin.shell import Shell
-from desktop.tools.processes import Family
+from desktop.tools.family import Family
 from tests.unit.tools.conftest import OWNER, prepare_and_run
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="bash")
