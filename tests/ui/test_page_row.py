@@ -1,6 +1,6 @@
 """The buttons of the right pane's pages stay on one line (LOOK.md "The window")."""
 
-from collections.abc import Callable
+import itertools
 
 import pytest
 from PySide6.QtCore import Qt
@@ -53,7 +53,7 @@ def test_buttons_of_pages_stand_beside_each_other_on_one_line(
     buttons = seen(pane)
     assert len({one.y() for one in buttons}) == 1
     places = sorted((one.geometry().left(), one.geometry().right()) for one in buttons)
-    assert all(one[1] < other[0] for one, other in zip(places, places[1:], strict=False))
+    assert all(one[1] < other[0] for one, other in itertools.pairwise(places))
     holder = buttons[0].parentWidget()
     assert places[0][0] >= 0
     assert places[-1][1] < holder.width()
