@@ -62,6 +62,11 @@ class RowWays(QObject):
         self._bar.setGeometry(area)
         self._bar.show()
 
+    @property
+    def in_sight(self) -> bool:
+        """Whether a person sees all of them."""
+        return not self._bar.isHidden() and self._viewport.rect().contains(self._bar.geometry())
+
     def _hide(self) -> None:
         """Who was on a button is in the conversation again."""
         if self._bar.isHidden():
