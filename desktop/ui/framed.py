@@ -3,8 +3,10 @@
 The frame is the style sheet's; the arrows are drawn here, as no style sheet can without pictures.
 """
 
-from PySide6.QtCore import QPointF, QRect, Qt
-from PySide6.QtGui import QColor, QPainter, QPaintEvent, QPalette, QPen, QWheelEvent
+from typing import cast
+
+from PySide6.QtCore import QEvent, QObject, QPointF, QRect, Qt
+from PySide6.QtGui import QColor, QPainter, QPaintEvent, QPalette, QPen
 from PySide6.QtWidgets import (
     QComboBox,
     QSpinBox,
@@ -42,6 +44,17 @@ def draw_tick(painter: QPainter, box: QRect, colour: QColor) -> None:
     )
 
 
+class _WheelPast(QObject):
+    """The wheel scrolls the page over a part, unless that has the keyboard: nothing is chosen by
+    the way."""
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        is_past = event.type() == QEvent.Type.Wheel and not cast("QWidget", watched).hasFocus()
+        if is_past:
+            event.ignore()
+        return is_past
+
+
 class FramedCombo(QComboBox):
     """A choice in a form. The wheel scrolls the page over it, unless it has the keyboard."""
 
@@ -49,6 +62,7 @@ class FramedCombo(QComboBox):
         super().__init__(parent)
         self.setProperty("framed", True)
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+        self.installEventFilter(_WheelPast(self))
         # Qt's own of a list knows nothing of the style sheet.
         self.setItemDelegate(QStyledItemDelegate(self))
 
@@ -78,12 +92,6 @@ class FramedCombo(QComboBox):
         draw_arrow(painter, QPointF(x, self.height() / 2), _ink(self))
         painter.end()
 
-    def wheelEvent(self, event: QWheelEvent) -> None:
-        if self.hasFocus():
-            super().wheelEvent(event)
-        else:
-            event.ignore()
-
 
 class FramedSpin(QSpinBox):
     """A number in a form. The wheel scrolls the page over it, unless it has the keyboard."""
@@ -92,6 +100,7 @@ class FramedSpin(QSpinBox):
         super().__init__(parent)
         self.setProperty("framed", True)
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+        self.installEventFilter(_WheelPast(self))
         # What a style sheet says of the field inside is not heard.
         self.lineEdit().setTextMargins(theme.space_8, 0, theme.space_8, 0)
 
@@ -111,12 +120,6 @@ class FramedSpin(QSpinBox):
             ink = _ink(self, able=self.isEnabled() and bool(self.stepEnabled() & step))
             draw_arrow(painter, QPointF(place.center()) + QPointF(0.5, 0.5), ink, up=up)
         painter.end()
-
-    def wheelEvent(self, event: QWheelEvent) -> None:
-        if self.hasFocus():
-            super().wheelEvent(event)
-        else:
-            event.ignore()
 
 
 def _ink(part: QWidget, *, able: bool | None = None) -> QColor:

@@ -84,6 +84,7 @@ class MainWindow(QMainWindow):
         self._tasks = tasks
         self._preferences = preferences
         self._cache = cache
+        self.number = cache.number
         self._desk: Desk | None = None
         self._unsubscribes: list[Unsubscribe] = []
         self._unseen: frozenset[str] = frozenset()
@@ -145,6 +146,7 @@ class MainWindow(QMainWindow):
         """Everything is loaded: shows what is there and lets the person act. The first window of a
         start goes on where the last one ended."""
         self._desk = desk
+        self.number = others.number
         self._scratch = scratch
         self.area.connect_pages(make_page, others)
         for action in self._acts.actions.values():
@@ -221,6 +223,7 @@ class MainWindow(QMainWindow):
             font_scale=self._cache.font_scale,
             current_tab=current.tab_id if current else "",
             right_pane=self._acts.right.width if self._acts.right is not None else 0,
+            number=self.number,
         )
 
     async def end(self) -> None:
