@@ -19,6 +19,7 @@ from PySide6.QtWidgets import (
 )
 
 from desktop.ui.theme import Theme
+from desktop.ui.visible import apart
 
 # The arrow, from its middle; pixels.
 _HALF, _RISE, _THICK = 3.5, 1.75, 1.5
@@ -85,7 +86,7 @@ class FramedCombo(QComboBox):
         text = metrics.elidedText(self.currentText(), Qt.TextElideMode.ElideRight, words.width())
         side = QStyle.visualAlignment(self.layoutDirection(), leading)
         painter.setPen(self.palette().color(QPalette.ColorRole.ButtonText))
-        painter.drawText(words, side | Qt.AlignmentFlag.AlignVCenter, text)
+        painter.drawText(words, side | Qt.AlignmentFlag.AlignVCenter, apart(text))
         # As far from the edge as it is high.
         side = self.height() / 2
         x = side if self.isRightToLeft() else self.width() - side

@@ -10,7 +10,7 @@ from math import ceil
 
 from PySide6.QtCore import QEvent, QRect, QSize, Qt, Signal
 from PySide6.QtGui import QFontMetricsF, QResizeEvent
-from PySide6.QtWidgets import QMenu, QToolButton, QWidget
+from PySide6.QtWidgets import QMenu, QStyle, QStyleOptionToolButton, QToolButton, QWidget
 
 from desktop.ui.theme import Theme
 from desktop.ui.visible import apart
@@ -151,8 +151,11 @@ class PageRow(QWidget):
         return min(self._least, self._wanted(button))
 
     def _around(self) -> int:
-        """What of a button's width is not its words: that of the one whose words never change."""
-        return self._more.sizeHint().width() - self._more.fontMetrics().horizontalAdvance("…")
+        """What of a button's width is not its words."""
+        option = QStyleOptionToolButton()
+        self._more.initStyleOption(option)
+        kind, none = QStyle.ContentsType.CT_ToolButton, QSize(0, 0)
+        return self.style().sizeFromContents(kind, option, none, self._more).width()
 
     def _height(self) -> int:
         return max(one.sizeHint().height() for one in (self._more, *self._titles))

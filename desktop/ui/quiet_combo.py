@@ -8,6 +8,7 @@ from PySide6.QtWidgets import QComboBox, QStyledItemDelegate, QWidget
 
 from desktop.ui.framed import draw_arrow
 from desktop.ui.theme import Theme
+from desktop.ui.visible import apart
 
 
 class QuietCombo(QComboBox):
@@ -118,7 +119,8 @@ class QuietCombo(QComboBox):
         text = self.fontMetrics().elidedText(
             self.currentText(), Qt.TextElideMode.ElideRight, box.width()
         )
-        painter.drawText(box, Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeading, text)
+        leading = Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeading
+        painter.drawText(box, leading, apart(text))
         from_edge = theme.space_8 + theme.space_4
         x = from_edge if self.isRightToLeft() else self.width() - from_edge
         draw_arrow(painter, QPointF(x, self.height() / 2), ink)

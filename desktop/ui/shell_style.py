@@ -84,7 +84,7 @@ QTreeView::item {{ padding: {theme.space_4}px; border: none; }}
 QTreeView::item:selected {{ background: {colours.selection}; color: {colours.on_selection}; }}
 QHeaderView {{ background: transparent; }}
 QHeaderView::section {{ background: {colours.raised}; color: {colours.muted}; border: none;
-  border-bottom: {line}; padding: {theme.space_4}px; }}
+  border-bottom: {line}; padding: {theme.space_4}px {theme.space_8}px; }}
 QDialogButtonBox {{ dialogbuttonbox-buttons-have-icons: 0; }}
 QSplitter::handle {{ background: {colours.border}; }}
 QSplitter::handle:horizontal {{ width: {measures.hairline}px; }}

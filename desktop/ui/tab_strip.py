@@ -15,7 +15,7 @@ from PySide6.QtWidgets import QTabBar, QToolButton, QWidget
 
 from desktop.ui.key_hint import KeyHint
 from desktop.ui.marks import MARK_WORDS, MARKS, mark_of
-from desktop.ui.visible import in_order
+from desktop.ui.visible import apart, in_order
 
 if TYPE_CHECKING:
     from desktop.core.records import Tab
@@ -127,7 +127,9 @@ class TabStrip(QTabBar):
         title = self._titles.get(tab_id, "")
         mark = mark_of(self._statuses.get(tab_id), unseen=False)
         short = title if len(title) <= 32 else title[:31] + "…"
-        text = f"{MARKS[mark]} {short}".strip().replace("&", "&&")
+        text = f"{MARKS[mark]} {apart(short)}".strip().replace("&", "&&")
         if text != self.tabText(at):
             self.setTabText(at, text)
-        self.setTabToolTip(at, f"{title} ({MARK_WORDS[mark]})" if mark else title)
+        whole = f"{title} ({MARK_WORDS[mark]})" if mark else title
+        self.setTabToolTip(at, whole)
+        self.setAccessibleTabName(at, whole)

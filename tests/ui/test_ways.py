@@ -6,7 +6,15 @@ from dataclasses import replace
 
 import pytest
 from PySide6.QtCore import QEvent, QObject, Qt
-from PySide6.QtWidgets import QLabel, QListView, QMenu, QPushButton, QToolButton, QWidget
+from PySide6.QtWidgets import (
+    QApplication,
+    QLabel,
+    QListView,
+    QMenu,
+    QPushButton,
+    QToolButton,
+    QWidget,
+)
 
 from desktop.agent.ways import GO_ON
 from desktop.core.status import TabStatus
@@ -197,6 +205,23 @@ def test_a02_what_can_be_done_stands_over_the_field_only_while_the_rows_don_t_sh
         person.wait(lambda: person.reads("Here.") and person.idle())
         assert person.leave() == 0
     assert len(server.requests) == 3
+
+
+def test_u38_from_right_to_left_the_button_stands_in_the_room_that_its_box_keeps(
+    home: Home, enter: Enter, qapp: QApplication
+) -> None:
+    before = qapp.layoutDirection()
+    qapp.setLayoutDirection(Qt.LayoutDirection.RightToLeft)
+    try:
+        with MessagesServer([fails(400)]) as server:
+            person = enter(server)
+            person.begin("Hello")
+            person.wait(lambda: person.shows("row.retry") and person.idle())
+            button, bar = (person.part(QWidget, name) for name in ("row.retry", "rowWays"))
+            assert button.geometry().right() == bar.rect().right()
+            assert person.leave() == 0
+    finally:
+        qapp.setLayoutDirection(before)
 
 
 def test_u29_retried_after_a_restart_it_sends_the_same_and_nothing_is_doubled(

@@ -31,6 +31,8 @@ class RowWays(QObject):
         self._theme: Theme | None = None
         self._bar = QFrame(viewport)
         self._bar.setObjectName("rowWays")
+        # Rows have their room on the same side in every language.
+        self._bar.setLayoutDirection(Qt.LayoutDirection.LeftToRight)
         row = QHBoxLayout(self._bar)
         row.setContentsMargins(0, 0, 0, 0)
         row.addStretch(1)
