@@ -282,7 +282,7 @@ def test_u31_no_part_of_what_is_asked_about_a_long_path_is_cut(
 ) -> None:
     """SPEC U38: a name without a place to break it, in a narrow window."""
     path = "n" * 190
-    act = Act("write_file", "edit", f"Create {path}", "+x", "diff", where=f"/{path}", offer="")
+    act = Act("write_file", "write", f"Create {path}", "+x", "diff", where=f"/{path}", offer="")
     bar.resize(320, 700)
     bar.show()
     qtbot.waitExposed(bar)
