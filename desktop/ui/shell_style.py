@@ -24,6 +24,7 @@ def shell_style(theme: Theme) -> str:
 #rightPane QToolButton:hover {{ background: {colours.border}; color: {colours.text}; }}
 #rightPane QToolButton:checked {{ color: {colours.text}; border-color: {colours.border}; }}
 #rightPane QToolButton:focus {{ border-color: {colours.accent}; }}
+#rightPane QToolButton::menu-indicator {{ image: none; }}
 #palette {{ background: {colours.surface}; border: {line}; }}
 #paletteList {{ background: {colours.surface}; border: none; outline: none; }}
 #conversationList {{ background: {colours.raised}; border: none; outline: none; }}
