@@ -12,6 +12,7 @@ from PySide6.QtCore import QEvent, QObject
 
 from desktop.app.front import bring_to_front
 from desktop.ui.main_window import MainWindow
+from desktop.ui.window_cache import MOST_WINDOWS
 
 if TYPE_CHECKING:
     from desktop.ui.conversation_area import ConversationArea
@@ -65,9 +66,12 @@ class Windows(QObject):
                 window.area.show_new()
 
     def beside(self, window: MainWindow) -> Others:
-        """`window` was added. It keeps its number; those of windows that are gone are free."""
+        """`window` was added. It keeps its number, from one start to the next, unless another has
+        it; those of windows that are gone are free."""
         taken = {one.number for one in self._others.values()}
-        number = next(n for n in range(len(taken) + 1) if n not in taken)
+        free = next(n for n in range(len(taken) + 1) if n not in taken)
+        is_its_own = window.number in range(MOST_WINDOWS) and window.number not in taken
+        number = window.number if is_its_own else free
         self._others[window] = Others(window, self, number)
         return self._others[window]
 

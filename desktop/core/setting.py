@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import PurePath
 from typing import Generic, Literal, TypeVar, cast
 
+from desktop.core.addresses import is_feed_address
 from desktop.core.errors import SettingError
 
 Value = bool | int | float | str
@@ -162,7 +163,7 @@ def _fits(setting: AnySetting, value: Value) -> bool:
         case "folder":
             return isinstance(value, str) and _is_folder_name(value)
         case "address":
-            return isinstance(value, str) and (not value or _is_feed_address(value))
+            return isinstance(value, str) and (not value or is_feed_address(value))
         case "keys":
             return isinstance(value, str) and _is_object(value)
         case "int" | "float":
@@ -190,10 +191,3 @@ def _is_object(text: str) -> bool:
 def _is_plain_line(text: str, *, limit: int = TEXT_LIMIT) -> bool:
     """Printable and storable: no line breaks, no NUL, no half of a surrogate pair."""
     return len(text) <= limit and all(letter.isprintable() for letter in text)
-
-
-def _is_feed_address(value: str) -> bool:
-    # The window's first picture needs the settings, but no address.
-    from desktop.core.releases import is_feed_address  # noqa: PLC0415
-
-    return is_feed_address(value)

@@ -11,6 +11,7 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import cast
 
+from desktop.core.addresses import is_feed_address, is_page_address
 from desktop.core.backups import DAY_MS
 from desktop.core.errors import FeedError, StoreError
 from desktop.core.loading import at_rest
@@ -18,8 +19,6 @@ from desktop.core.releases import (
     Release,
     ReleaseNews,
     Version,
-    is_feed_address,
-    is_page_address,
 )
 from desktop.headless.rounds import Later, Start, every
 from desktop.wire.failures import RequestFailed

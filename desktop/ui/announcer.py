@@ -17,7 +17,8 @@ from desktop.core.status import TabStatus
 from desktop.feed.hub import Hub
 from desktop.ui import words
 from desktop.ui.announcing import announce
-from desktop.ui.transcript.phrases import error_lines, notice, say
+from desktop.ui.transcript.phrases import error_lines, notice
+from desktop.ui.transcript.saying import say
 from desktop.ui.visible import in_order, visible
 
 LISTENED = 600  # letters; the row has the rest

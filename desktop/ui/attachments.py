@@ -23,6 +23,7 @@ from PySide6.QtWidgets import (
 from desktop.core.media import is_media, media_of
 from desktop.ui import words
 from desktop.ui.attached_entry import can_be_opened
+from desktop.ui.attached_text import AttachedText
 from desktop.ui.estimate import tokens_of
 from desktop.ui.flow import FlowLayout
 from desktop.ui.theme import Theme
@@ -202,9 +203,6 @@ class Attachments(QWidget):
             self.complain("")
             self.complain(sentence.format(name=name))
             return
-        # The window's first picture needs no box.
-        from desktop.ui.attached_text import AttachedText  # noqa: PLC0415
-
         box = AttachedText(self._theme, chip.attachment, self.window())
         box.changed.connect(lambda changed: self._put(chip, changed))
         box.open()

@@ -47,7 +47,8 @@ class Composer(QFrame):
     """The field, its attachments, and the row with model, effort, mode, context, cost and send.
 
     Signals carry what the person wants; `show_*` methods say what is. `key_wanted` is the line's of
-    a missing key; `models_wanted` while the choice of models is looked at.
+    a missing key; `models_wanted` while the choice of models is looked at, `choices_changed` when
+    there are others.
     """
 
     send_wanted = Signal(str, list)
@@ -55,6 +56,7 @@ class Composer(QFrame):
     attach_wanted = Signal(object)
     model_chosen = Signal(str)
     models_wanted = Signal()
+    choices_changed = Signal()
     effort_chosen = Signal(str)
     mode_chosen = Signal(str)
     draft_changed = Signal()
@@ -161,14 +163,12 @@ class Composer(QFrame):
     def show_models(self, models: Sequence[ModelInfo]) -> None:
         self._models = tuple(models)
         chosen = self._model.currentData()
-        self._model.blockSignals(True)
-        self._model.clear()
-        for info in self._models:
-            if not info.recorded:
-                self._model.addItem(info.name or info.id, info.id)
-        self._model.blockSignals(False)
+        self._model.offer(
+            (info.id, info.name or info.id) for info in self._models if not info.recorded
+        )
         if chosen:
             self.show_choice(chosen, self._effort.currentData() or "", self._mode.currentData())
+        self.choices_changed.emit()
 
     def show_choice(self, model: str, effort: str, mode: str) -> None:
         """The conversation's model, effort and permission mode."""
@@ -192,8 +192,10 @@ class Composer(QFrame):
         )
 
     def choices(self, name: str) -> list[tuple[str, str]]:
-        """What can be chosen as `model`, `effort` or `mode`: values and their words."""
+        """What can be chosen as `model`, `effort` or `mode`: values and their words. Who asks looks
+        at the choice."""
         combo = self._combos[name]
+        combo.looked_at.emit()
         return [(str(combo.itemData(at)), combo.itemText(at)) for at in range(combo.count())]
 
     def choose(self, name: str, value: str) -> None:

@@ -7,6 +7,8 @@ from PySide6.QtCore import QSize, Qt
 from PySide6.QtGui import QPainter, QPaintEvent, QPalette
 from PySide6.QtWidgets import QLabel, QLineEdit, QPushButton, QSizePolicy, QToolButton, QWidget
 
+from desktop.ui.visible import apart
+
 
 def text_label(parent: QWidget, name: str, text: str = "", *, narrows: bool = True) -> QLabel:
     """Plain text that wraps. With `narrows` a path without a place to break it does not widen what
@@ -59,5 +61,5 @@ class OneLine(QLabel):
         )
         painter.setPen(self.palette().color(QPalette.ColorRole.WindowText))
         leading = Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeading
-        painter.drawText(room, leading, shown)
+        painter.drawText(room, leading, apart(shown))
         painter.end()

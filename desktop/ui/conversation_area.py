@@ -188,7 +188,7 @@ class ConversationArea(QWidget):
         self.strip.blockSignals(True)
         self.strip.show_tabs(tabs)
         self.strip.blockSignals(False)
-        self._row.setVisible(self.strip.count() > 0)
+        self._row.setVisible(bool(tabs))
         present = {tab.id for tab in tabs}
         for tab_id in [one for one in self._pages if one not in present]:
             self._drop(tab_id)
@@ -199,6 +199,16 @@ class ConversationArea(QWidget):
                 self.show_tab(following)
             else:
                 self.show_new()
+        self._strip_shows(self._current)
+
+    def step(self, by: int) -> None:
+        """To the next or previous conversation, around the ends; from another page on from the one
+        that was in view last."""
+        ids, before = self.strip.tab_ids(), self._current or self._last
+        if before in ids:
+            self.show_tab(ids[(ids.index(before) + by) % len(ids)])
+        elif ids:
+            self.show_tab(ids[0 if by > 0 else -1])
 
     def show_tab(self, tab_id: str) -> ConversationPage | None:
         """Brings a conversation into view, in the window that shows it already or in this one.
@@ -233,8 +243,9 @@ class ConversationArea(QWidget):
             self._drop(tab_id)
 
     def _strip_shows(self, tab_id: str) -> None:
+        page = self._stack.currentWidget()
         self.strip.blockSignals(True)
-        self.strip.show_current(tab_id)
+        self.strip.show_current(tab_id, page.accessibleName() if page is not None else "")
         self.strip.blockSignals(False)
 
     def _page_of(self, tab_id: str, make_page: MakePage) -> ConversationPage:
@@ -321,6 +332,7 @@ class ConversationArea(QWidget):
         self._leave_current()
         self._current = ""
         self._stack.setCurrentWidget(page)
+        self._strip_shows("")
         self.shown.emit("")
 
     def show_status(self, status: TabStatus) -> None:

@@ -7,7 +7,7 @@ loaded when it comes into view and let go when it leaves it (SPEC U09).
 from collections.abc import Callable, Sequence
 from typing import Any, assert_never
 
-from PySide6.QtCore import Qt, Signal
+from PySide6.QtCore import Qt, QTimer, Signal
 from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import QHBoxLayout, QWidget
 
@@ -160,7 +160,8 @@ class ConversationPage(QWidget):
             return
         self._status = status
         self.activity.show_status(status)
-        self.ways_bar.show_status(status)
+        # Once the rows have heard of it too.
+        QTimer.singleShot(0, self, self._show_ways)
         self.permission_bar.show_questions(status.questions)
         self.asking_bar.say(self._asking_words(len(status.asking)))
         self.queue_bar.show_queue(status.queue, held=status.held)
@@ -175,6 +176,12 @@ class ConversationPage(QWidget):
             self._dangling_shown = status.dangling
             if not self.composer.text():
                 self.composer.set_text(status.dangling)
+
+    def _show_ways(self) -> None:
+        """Over the field while the rows don't show it, which is known once they are laid out."""
+        if not self._status.ways_on or self.pane.shows(self._status):
+            in_rows = self.pane.view.ways.in_sight
+            self.ways_bar.show_status(self._status, in_rows=in_rows)
 
     def _show_problem(self, problem: str) -> None:
         """Says a problem once: who closed it does not want it again with the next status."""
@@ -411,6 +418,7 @@ class ConversationPage(QWidget):
         self.asking_bar.acted.connect(self._open_asking)
         self.pane.wished.connect(self._take_wish)
         self.pane.way_wanted.connect(self.take)
+        self.pane.view.laid_out.connect(self._show_ways)
         self.ways_bar.chosen.connect(self.take)
         self.ways_bar.hurried.connect(self._try_now)
         self.ways_bar.given_up.connect(self.stop)

@@ -85,5 +85,6 @@ def _ringed(part: QWidget) -> QWidget:
 
 
 def _place(part: QWidget) -> QRect:
-    """All of the part; of a strip of tabs the one that is chosen."""
-    return part.tabRect(part.currentIndex()) if isinstance(part, QTabBar) else part.rect()
+    """All of the part; of a strip of tabs the one that is chosen, if one is."""
+    chosen = part.tabRect(part.currentIndex()) if isinstance(part, QTabBar) else QRect()
+    return part.rect() if chosen.isEmpty() else chosen

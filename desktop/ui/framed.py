@@ -3,8 +3,10 @@
 The frame is the style sheet's; the arrows are drawn here, as no style sheet can without pictures.
 """
 
-from PySide6.QtCore import QPointF, QRect, Qt
-from PySide6.QtGui import QColor, QPainter, QPaintEvent, QPalette, QPen, QWheelEvent
+from typing import cast
+
+from PySide6.QtCore import QEvent, QObject, QPointF, QRect, Qt
+from PySide6.QtGui import QColor, QPainter, QPaintEvent, QPalette, QPen
 from PySide6.QtWidgets import (
     QComboBox,
     QStyledItemDelegate,
@@ -13,6 +15,7 @@ from PySide6.QtWidgets import (
 )
 
 from desktop.ui.theme import Theme
+from desktop.ui.visible import apart
 
 # The arrow, from its middle; pixels.
 _HALF, _RISE, _THICK = 3.5, 1.75, 1.5
@@ -38,6 +41,17 @@ def draw_tick(painter: QPainter, box: QRect, colour: QColor) -> None:
     )
 
 
+class WheelPast(QObject):
+    """The wheel scrolls the page over a part, unless that has the keyboard: nothing is chosen by
+    the way."""
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        is_past = event.type() == QEvent.Type.Wheel and not cast("QWidget", watched).hasFocus()
+        if is_past:
+            event.ignore()
+        return is_past
+
+
 class FramedCombo(QComboBox):
     """A choice in a form. The wheel scrolls the page over it, unless it has the keyboard."""
 
@@ -46,6 +60,7 @@ class FramedCombo(QComboBox):
         self._theme = theme
         self.setProperty("framed", True)
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+        self.installEventFilter(WheelPast(self))
         # Qt's own of a list knows nothing of the style sheet.
         self.setItemDelegate(QStyledItemDelegate(self))
 
@@ -72,18 +87,12 @@ class FramedCombo(QComboBox):
         )
         side = align.AlignRight if is_mirrored else align.AlignLeft
         painter.setPen(self.palette().color(QPalette.ColorRole.ButtonText))
-        painter.drawText(words, side | align.AlignAbsolute | align.AlignVCenter, text)
+        painter.drawText(words, side | align.AlignAbsolute | align.AlignVCenter, apart(text))
         # As far from the edge as it is high.
         middle = self.height() / 2
         x = middle if is_mirrored else self.width() - middle
         draw_arrow(painter, QPointF(x, middle), ink_of(self))
         painter.end()
-
-    def wheelEvent(self, event: QWheelEvent) -> None:
-        if self.hasFocus():
-            super().wheelEvent(event)
-        else:
-            event.ignore()
 
 
 def ink_of(part: QWidget, *, able: bool | None = None) -> QColor:

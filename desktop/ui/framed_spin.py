@@ -1,10 +1,10 @@
 """Numbers in forms, in the look of the other fields; see `framed`."""
 
 from PySide6.QtCore import QPointF, QRect, Qt
-from PySide6.QtGui import QPainter, QPaintEvent, QWheelEvent
+from PySide6.QtGui import QPainter, QPaintEvent
 from PySide6.QtWidgets import QSpinBox, QStyle, QStyleOptionSpinBox, QWidget
 
-from desktop.ui.framed import draw_arrow, ink_of
+from desktop.ui.framed import WheelPast, draw_arrow, ink_of
 from desktop.ui.theme import Theme
 
 
@@ -15,6 +15,7 @@ class FramedSpin(QSpinBox):
         super().__init__(parent)
         self.setProperty("framed", True)
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+        self.installEventFilter(WheelPast(self))
         # What a style sheet says of the field inside is not heard.
         self.lineEdit().setTextMargins(theme.space_8, 0, theme.space_8, 0)
 
@@ -34,9 +35,3 @@ class FramedSpin(QSpinBox):
             ink = ink_of(self, able=self.isEnabled() and bool(self.stepEnabled() & step))
             draw_arrow(painter, QPointF(place.center()) + QPointF(0.5, 0.5), ink, up=up)
         painter.end()
-
-    def wheelEvent(self, event: QWheelEvent) -> None:
-        if self.hasFocus():
-            super().wheelEvent(event)
-        else:
-            event.ignore()

@@ -11,6 +11,7 @@ from PySide6.QtWidgets import (
 )
 
 from desktop.ui.theme import Theme
+from desktop.ui.visible import apart
 
 LEADING = Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeading
 
@@ -30,8 +31,10 @@ def draw_words(
     *,
     elide: Qt.TextElideMode = Qt.TextElideMode.ElideRight,
 ) -> None:
-    """One line from the leading side, cut where the room ends."""
-    painter.drawText(room, LEADING, painter.fontMetrics().elidedText(words, elide, room.width()))
+    """One line from the leading side, cut where the room ends: of a name that is written the other
+    way than the window its own end is cut."""
+    shown = painter.fontMetrics().elidedText(words, elide, room.width())
+    painter.drawText(room, LEADING, apart(shown))
 
 
 def paint_hover(painter: QPainter, option: QStyleOptionViewItem, theme: Theme) -> None:

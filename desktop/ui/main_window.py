@@ -84,6 +84,7 @@ class MainWindow(QMainWindow):
         self._tasks = tasks
         self._preferences = preferences
         self._cache = cache
+        self.number = cache.number
         self._desk: Desk | None = None
         self._unsubscribes: list[Unsubscribe] = []
         self._unseen: frozenset[str] = frozenset()
@@ -144,6 +145,7 @@ class MainWindow(QMainWindow):
     ) -> None:
         """Everything is loaded: shows what is there and lets the person act."""
         self._desk = desk
+        self.number = others.number
         self._scratch = scratch
         self.area.connect_pages(make_page, others)
         for action in self._acts.actions.values():
@@ -225,6 +227,7 @@ class MainWindow(QMainWindow):
             # Before anything is loaded nothing was chosen either.
             current_tab=self.area.current_id if self._desk else self._cache.current_tab,
             right_pane=self._acts.right.width if self._acts.right is not None else 0,
+            number=self.number,
         )
 
     async def end(self) -> None:

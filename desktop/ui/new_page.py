@@ -30,6 +30,7 @@ class NewPage(QWidget):
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setObjectName("newPage")
+        self.setAccessibleName(self.tr("New conversation"))
         self.composer = Composer(theme, self)
         self.composer.send_wanted.connect(
             lambda text, attachments: self.begin_wanted.emit(self.workspace_id, text, attachments)

@@ -26,6 +26,7 @@ from desktop.core.permissions import Act, Answer, Circle, Question
 from desktop.ui.act_text import ActText
 from desktop.ui.flow import FlowLayout, hint_at_width, least_at_width
 from desktop.ui.giving_way import GivingWay
+from desktop.ui.server_words import breakable
 from desktop.ui.theme import Theme
 from desktop.ui.visible import visible
 
@@ -103,8 +104,9 @@ class PermissionBar(QFrame):
     def _ask(self, question: Question) -> None:
         about = question.about
         self._question = question
-        self._sentence.setText(visible(about.sentence))
-        self.setAccessibleDescription(self._sentence.text())
+        sentence = visible(about.sentence)
+        _say(self._sentence, sentence)
+        self.setAccessibleDescription(sentence)
         self._drop_rule()
         self._why.clear()
         match about:
@@ -125,7 +127,7 @@ class PermissionBar(QFrame):
     def _dress_for_act(self, act: Act) -> None:
         self.setAccessibleName(self.tr("Permission"))
         facts = self._facts(act)
-        self._where.setText(facts)
+        _say(self._where, facts)
         self._where.setToolTip(act.caution)
         self._where.setAccessibleDescription(act.caution)
         self._where.setVisible(bool(facts))
@@ -234,10 +236,11 @@ class PermissionBar(QFrame):
         act = self._question.about
         if not isinstance(act, Act):
             return
-        self._rule.setText(
+        _say(
+            self._rule,
             self.tr("From now on, without asking in this folder: {rule}").format(
                 rule=visible(self._rule_words(act.tool, act.offer))
-            )
+            ),
         )
         self._deny_row.hide()
         self._rule.show()
@@ -354,3 +357,9 @@ class PermissionBar(QFrame):
         button.setAutoDefault(False)
         button.setDefault(False)
         return button
+
+
+def _say(label: QLabel, text: str) -> None:
+    """A path without a place to break it stays on the bar; a screen reader hears it whole."""
+    label.setText(breakable(text))
+    label.setAccessibleName(text)

@@ -84,12 +84,13 @@ class PluginOfferBox(QDialog):
         self.resize(QSize(side, side * 7 // 8).boundedTo(self.screen().availableSize() * 0.9))
 
     def _from(self, offer: PluginOffer) -> str:
-        size = words.size(offer.size)
+        some = self.tr("1 file") if offer.files == 1 else self.tr("{count} files")
+        files, size = some.format(count=offer.files), words.size(offer.size)
         if offer.before:
-            return self.tr("In the place of version {version} · {count} files, {size}").format(
-                version=offer.before, count=offer.files, size=size
+            return self.tr("In the place of version {version} · {files}, {size}").format(
+                version=offer.before, files=files, size=size
             )
-        return self.tr("{count} files, {size}").format(count=offer.files, size=size)
+        return self.tr("{files}, {size}").format(files=files, size=size)
 
     def _may(self, offer: PluginOffer) -> str:
         if not offer.wants:

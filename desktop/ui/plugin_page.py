@@ -16,6 +16,7 @@ from PySide6.QtWidgets import QComboBox, QLineEdit, QVBoxLayout, QWidget
 from desktop.core.panels import PanelRow, PluginPanel
 from desktop.ui import filtered
 from desktop.ui.controls import act_button, text_label
+from desktop.ui.framed import FramedCombo
 from desktop.ui.plugin_rows import PluginList, PluginRows
 from desktop.ui.visible import visible
 
@@ -47,7 +48,7 @@ class PluginPage(QWidget):
         self._leads_to = ""  # the conversation of the row that was chosen last
         self.model = PluginRows(now_ms, self)
         self.field = QLineEdit(self)
-        self.choice = QComboBox(self)
+        self.choice = FramedCombo(theme(), self)
         self.list = PluginList(self.model, theme, self)
         self._why = text_label(self, "pluginState")
         self._retry = act_button(self, self.tr("Try again"), "pluginRetry", panel.retry)

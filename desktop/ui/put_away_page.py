@@ -42,6 +42,7 @@ class PutAwayPage(QWidget):
         self.rows = PutAwayModel(gone, self)
         self.list = PutAwayList(self)
         self.list.setAccessibleName(self.tr("Bin") if is_bin else self.tr("Archived"))
+        self.setAccessibleName(self.list.accessibleName())
         self.list.setModel(self.rows)
         self.list.setItemDelegate(PutAwayDelegate(theme, self.list))
         self._build(theme())

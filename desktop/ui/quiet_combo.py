@@ -1,17 +1,21 @@
 """A choice that reads as text until it is pointed at: `Claude Opus 5.5 ▾` under the composer."""
 
+from collections.abc import Iterable
+
 from PySide6.QtCore import QPointF, QRectF, QSize, Qt, Signal
 from PySide6.QtGui import QEnterEvent, QFocusEvent, QPainter, QPaintEvent, QPen
 from PySide6.QtWidgets import QComboBox, QStyledItemDelegate, QWidget
 
 from desktop.ui.framed import draw_arrow
 from desktop.ui.theme import Theme
+from desktop.ui.visible import apart
 
 
 class QuietCombo(QComboBox):
     """Paints itself; everything else is Qt's own combo box, keyboard and screen reader included.
 
-    `looked_at` when it is pointed at or gets the keyboard: what it offers may be wanted now.
+    `looked_at` when it is pointed at, gets the keyboard or is opened: what it offers may be wanted
+    now.
     """
 
     looked_at = Signal()
@@ -30,8 +34,27 @@ class QuietCombo(QComboBox):
         self.update()
 
     def showPopup(self) -> None:
+        self.looked_at.emit()
         self.view().setAccessibleName(self.accessibleName())
         super().showPopup()
+
+    def offer(self, choices: Iterable[tuple[str, str]]) -> None:
+        """Offers these values and their words instead, without announcing it. A list that is open
+        opens anew, as high as it needs to be, and stays on what it was on."""
+        view, is_open = self.view(), self.view().isVisible()
+        chosen, on = self.currentData(), view.currentIndex().data(Qt.ItemDataRole.UserRole)
+        self.blockSignals(True)
+        self.clear()
+        for value, words in choices:
+            self.addItem(words, value)
+        self.setCurrentIndex(self.findData(chosen))
+        self.blockSignals(False)
+        if is_open:
+            self.hidePopup()
+            super().showPopup()
+            at = self.findData(on)
+            if at >= 0:
+                view.setCurrentIndex(self.model().index(at, self.modelColumn()))
 
     def sizeHint(self) -> QSize:
         self.ensurePolished()
@@ -96,7 +119,8 @@ class QuietCombo(QComboBox):
         text = self.fontMetrics().elidedText(
             self.currentText(), Qt.TextElideMode.ElideRight, box.width()
         )
-        painter.drawText(box, Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeading, text)
+        leading = Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeading
+        painter.drawText(box, leading, apart(text))
         from_edge = theme.space_8 + theme.space_4
         x = from_edge if self.isRightToLeft() else self.width() - from_edge
         draw_arrow(painter, QPointF(x, self.height() / 2), ink)

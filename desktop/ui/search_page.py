@@ -44,6 +44,7 @@ class EverythingPage(QWidget):
         self.field = QLineEdit(middle)
         self.field.setObjectName("searchEverything")
         self.field.setAccessibleName(self.tr("Search in all conversations"))
+        self.setAccessibleName(self.field.accessibleName())
         self.field.setPlaceholderText(self.tr("Words, names of files, “exact words”"))
         make_clearable(self.field)
         self.filters = SearchFilters(theme(), middle)

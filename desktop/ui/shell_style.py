@@ -24,6 +24,7 @@ def shell_style(theme: Theme) -> str:
 #rightPane QToolButton:hover {{ background: {colours.border}; color: {colours.text}; }}
 #rightPane QToolButton:checked {{ color: {colours.text}; border-color: {colours.border}; }}
 #rightPane QToolButton:focus {{ border-color: {colours.accent}; }}
+#rightPane QToolButton::menu-indicator {{ image: none; }}
 #palette {{ background: {colours.surface}; border: {line}; }}
 #paletteList {{ background: {colours.surface}; border: none; outline: none; }}
 #conversationList {{ background: {colours.raised}; border: none; outline: none; }}
@@ -84,7 +85,7 @@ QTreeView::item {{ padding: {theme.space_4}px; border: none; }}
 QTreeView::item:selected {{ background: {colours.selection}; color: {colours.on_selection}; }}
 QHeaderView {{ background: transparent; }}
 QHeaderView::section {{ background: {colours.raised}; color: {colours.muted}; border: none;
-  border-bottom: {line}; padding: {theme.space_4}px; }}
+  border-bottom: {line}; padding: {theme.space_4}px {theme.space_8}px; }}
 QDialogButtonBox {{ dialogbuttonbox-buttons-have-icons: 0; }}
 QSplitter::handle {{ background: {colours.border}; }}
 QSplitter::handle:horizontal {{ width: {measures.hairline}px; }}

@@ -46,8 +46,9 @@ class Sidebar(QFrame):
         self._empty = QLabel(self)
         self._empty.setWordWrap(True)
         self._empty.setAlignment(Qt.AlignmentFlag.AlignTop)
+        # Under a style sheet contents margins of a label are nothing.
+        self._empty.setMargin(theme.space_12)
         self._empty.setProperty("muted", True)
-        self._empty.setContentsMargins(theme.space_12, theme.space_8, theme.space_12, 0)
         self._stack = QStackedLayout()
         self._stack.addWidget(self._empty)
         column.addLayout(self._stack, 1)

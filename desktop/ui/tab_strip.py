@@ -1,16 +1,21 @@
-"""The open conversations side by side. Closing one hides it and does nothing else (SPEC P06)."""
+"""The open conversations side by side. Closing one hides it and does nothing else (SPEC P06).
+
+Qt's bar always has a current tab. While something else than a conversation is in view that is one
+without a width, behind the others, with the name of what is in view: nothing looks chosen, and a
+screen reader hears what is.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import Qt, Signal
+from PySide6.QtCore import QSize, Qt, Signal
 from PySide6.QtWidgets import QTabBar, QToolButton, QWidget
 
 from desktop.ui.key_hint import KeyHint
 from desktop.ui.marks import MARK_WORDS, MARKS, mark_of
-from desktop.ui.visible import in_order
+from desktop.ui.visible import apart, in_order
 
 if TYPE_CHECKING:
     from desktop.core.records import Tab
@@ -41,11 +46,10 @@ class TabStrip(QTabBar):
         self._titles: dict[str, str] = {}
         self._statuses: dict[str, TabStatus] = {}
         self.currentChanged.connect(self._changed)
-        self.tabBarClicked.connect(self._clicked)
         self.tabMoved.connect(lambda *_: self.reordered.emit(self.tab_ids()))
 
     def tab_ids(self) -> list[str]:
-        return [self.tab_id(at) for at in range(self.count())]
+        return [tab_id for at in range(self.count()) if (tab_id := self.tab_id(at))]
 
     def tab_id(self, at: int) -> str:
         return str(self.tabData(at) or "")
@@ -56,10 +60,9 @@ class TabStrip(QTabBar):
     def show_tabs(self, tabs: Sequence[Tab]) -> None:
         """Makes the strip hold just these; ones that stay keep their place."""
         wanted = {tab.id: tab for tab in tabs}
-        for at in reversed(range(self.count())):
-            if self.tab_id(at) not in wanted:
-                self.removeTab(at)
         present = set(self.tab_ids())
+        for tab_id in present - wanted.keys():
+            self.removeTab(self.tab_ids().index(tab_id))
         for place, tab in enumerate(tabs):
             self._titles[tab.id] = in_order(tab.title) or self.tr("New conversation")
             if tab.id not in present:
@@ -85,24 +88,27 @@ class TabStrip(QTabBar):
         self._statuses[status.tab_id] = status
         self._label(status.tab_id)
 
-    def show_current(self, tab_id: str) -> None:
+    def show_current(self, tab_id: str, other: str = "") -> None:
+        """Which of them is in view; where none is, `other` names what is."""
+        nowhere = next((at for at in range(self.count()) if not self.tab_id(at)), None)
         if tab_id in self.tab_ids():
             self.setCurrentIndex(self.tab_ids().index(tab_id))
+            if nowhere is not None:
+                self.removeTab(nowhere)
+            return
+        if nowhere is None:
+            nowhere = self.addTab("")
+        self.setAccessibleTabName(nowhere, other)
+        self.setCurrentIndex(nowhere)
 
-    def step(self, by: int) -> None:
-        """To the next or previous tab, around the ends."""
-        if self.count():
-            self.setCurrentIndex((self.currentIndex() + by) % self.count())
+    def tabSizeHint(self, index: int) -> QSize:
+        size = super().tabSizeHint(index)
+        return size if self.tab_id(index) else QSize(0, size.height())
 
     def _changed(self, at: int) -> None:
         tab_id = self.tab_id(at)
         if tab_id:
             self.shown.emit(tab_id)
-
-    def _clicked(self, at: int) -> None:
-        """The current one can be clicked too, when something else is in view."""
-        if at >= 0 and at == self.currentIndex():
-            self._changed(at)
 
     def _close_button(self, tab_id: str) -> QToolButton:
         button = QToolButton(self)
@@ -121,7 +127,9 @@ class TabStrip(QTabBar):
         title = self._titles.get(tab_id, "")
         mark = mark_of(self._statuses.get(tab_id), unseen=False)
         short = title if len(title) <= 32 else title[:31] + "…"
-        text = f"{MARKS[mark]} {short}".strip().replace("&", "&&")
+        text = f"{MARKS[mark]} {apart(short)}".strip().replace("&", "&&")
         if text != self.tabText(at):
             self.setTabText(at, text)
-        self.setTabToolTip(at, f"{title} ({MARK_WORDS[mark]})" if mark else title)
+        whole = f"{title} ({MARK_WORDS[mark]})" if mark else title
+        self.setTabToolTip(at, whole)
+        self.setAccessibleTabName(at, whole)

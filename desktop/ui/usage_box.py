@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Sequence
 
-from PySide6.QtCore import QModelIndex, Qt
+from PySide6.QtCore import QModelIndex, QSize, Qt
 from PySide6.QtGui import QHideEvent, QShowEvent
 from PySide6.QtWidgets import (
     QDialog,
@@ -24,7 +24,7 @@ from desktop.ui.usage_model import ANEW, COLUMNS, MODEL, WHEN, UsageModel
 
 ROWS = 14
 _WIDEST = {WHEN: "yesterday 00:00 PM ", MODEL: "claude-sonnet-5-5", ANEW: "x" * 28}
-_NUMBER = "Written to cache"
+_NUMBER = "10,000,000"
 
 
 class UsageBox(QDialog):
@@ -110,10 +110,12 @@ class UsageBox(QDialog):
         column.addWidget(self._table, 1)
         column.addWidget(self._why)
         column.addWidget(buttons)
-        width = sum(self._table.header().sectionSize(at) for at in range(COLUMNS))
-        width += 2 * theme.space_24 + theme.measures.scroll_bar
-        around = self.parentWidget()
-        self.resize(min(width, around.width()) if around else width, self.sizeHint().height())
+        # All columns beside each other, however narrow the window below is.
+        table, sides = self._table, column.contentsMargins()
+        width = table.header().length() + 2 * table.frameWidth() + sides.left() + sides.right()
+        width += table.verticalScrollBar().sizeHint().width()
+        wanted = QSize(width, self.sizeHint().height())
+        self.resize(wanted.boundedTo(self.screen().availableSize() * 0.9))
 
     def _label(self, name: str, text: str) -> QLabel:
         label = text_label(self, name, text, narrows=False)
@@ -125,10 +127,11 @@ class UsageBox(QDialog):
         table = plain_table(self, "usageTable", self._model, told=told, lines=ROWS)
         header = table.header()
         metrics = table.fontMetrics()
+        header.ensurePolished()
         for column in range(COLUMNS):
             header.setSectionResizeMode(column, QHeaderView.ResizeMode.Interactive)
-            widest = _WIDEST.get(column, _NUMBER)
-            header.resizeSection(column, metrics.horizontalAdvance(widest) + theme.space_24)
+            widest = metrics.horizontalAdvance(_WIDEST.get(column, _NUMBER)) + theme.space_16
+            header.resizeSection(column, max(widest, header.sectionSizeHint(column)))
         return table
 
 

@@ -1,8 +1,8 @@
 """What a person can do about an answer that waits or did not come to its end, as buttons.
 
 While a request waits to go out again: Try now, Cancel (what it waits for says the activity line
-beside it). After a last answer that was cut: a sentence, Retry and Continue. Nothing of it is
-there when it can't be done.
+beside it). After a last answer that was cut: a sentence, Retry and Continue, while the rows show
+no such buttons themselves. Nothing of it is there when it can't be done.
 """
 
 from PySide6.QtCore import Qt, Signal
@@ -47,16 +47,18 @@ class WaysBar(QFrame):
             row.addWidget(button)
         self.hide()
 
-    def show_status(self, status: TabStatus) -> None:
+    def show_status(self, status: TabStatus, *, in_rows: bool) -> None:
+        """`in_rows`: the ways on stand in the last error's box, in sight."""
+        ways: tuple[Way, ...] = () if in_rows else status.ways_on
         waits = status.retry is not None and not status.stopping
         self._now.setVisible(waits)
         self._cancel.setVisible(waits)
         for way, button in self._ways.items():
-            button.setVisible(way in status.ways_on)
-        sentence = self._words(status) if status.ways_on else ""
+            button.setVisible(way in ways)
+        sentence = self._words(status) if ways else ""
         self._sentence.setText(sentence)
         self._sentence.setVisible(bool(sentence))
-        self.setVisible(waits or bool(status.ways_on))
+        self.setVisible(waits or bool(ways))
 
     def _words(self, status: TabStatus) -> str:
         if "go_on" in status.ways_on:

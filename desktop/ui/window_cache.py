@@ -21,7 +21,8 @@ MOST_WINDOWS = 16
 @dataclass(frozen=True, slots=True)
 class WindowCache:
     """`geometry` as Qt saved it (base64), `theme` and `font_scale` as chosen, what was shown;
-    `right_pane` is its width, 0 while it is closed. `further`: the same of the other windows."""
+    `right_pane` is its width, 0 while it is closed. `number` tells it from the other windows,
+    `further` is the same of these."""
 
     geometry: str = ""
     sidebar: int = 0
@@ -30,6 +31,7 @@ class WindowCache:
     font_scale: int = 100
     current_tab: str = ""
     right_pane: int = 0
+    number: int = 0
     further: tuple[WindowCache, ...] = ()
 
     def geometry_bytes(self) -> bytes:

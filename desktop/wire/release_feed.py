@@ -9,7 +9,8 @@ import re
 from urllib.parse import unquote, urljoin, urlsplit
 from xml.etree.ElementTree import ParseError, XMLParser
 
-from desktop.core.releases import Release, Version, is_page_address
+from desktop.core.addresses import is_page_address
+from desktop.core.releases import Release, Version
 
 ATOM = "{http://www.w3.org/2005/Atom}"
 MOST_ENTRIES = 200

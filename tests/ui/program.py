@@ -261,7 +261,7 @@ class Person:
         """The open conversations in the order of the strip."""
         strip = self.window.findChild(QTabBar, "tabStrip")
         assert strip is not None
-        return [str(strip.tabData(at)) for at in range(strip.count())]
+        return [str(data) for at in range(strip.count()) if (data := strip.tabData(at))]
 
     def go_to(self, tab_id: str) -> None:
         """Clicks the tab of a conversation."""

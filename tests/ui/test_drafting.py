@@ -139,12 +139,64 @@ def test_u14_what_was_written_before_the_draft_was_read_stands_below_it(
         await log.catalogue.save_draft(tab, "half a thought", caret=4)
         kept = drafting(log, tab, composer)
         composer.set_text("n")
-        await kept.keep()
-        assert await log.catalogue.draft(tab) == Draft("half a thought", 4)
         await kept.bring_back(lambda: False)
         assert composer.text() == "half a thought\nn"
         await kept.keep()
         assert (await log.catalogue.draft(tab)).text == "half a thought\nn"
+        await log.close()
+
+    run(loop, write())
+
+
+def test_u14_what_was_written_before_the_draft_was_read_is_kept_below_it_at_once(
+    composer: Composer, loop: qasync.QEventLoop, qtbot: QtBot, tmp_path: Path
+) -> None:
+    """The program may end in that very moment."""
+    other = Composer(Theme("light", LIGHT))
+    qtbot.addWidget(other)
+    pasted = {"name": "Pasted text", "text": "one"}
+
+    async def write() -> None:
+        log = open_log(tmp_path)
+        tab = await new_tab(log, tmp_path)
+        await log.catalogue.save_draft(tab, "half 🐚", caret=2)
+        await log.catalogue.save_attachments(tab, [pasted])
+        kept = drafting(log, tab, composer)
+        composer.set_text("and more")
+        composer.set_caret(3)
+        composer.attach("Notes", "two")
+        await kept.keep()
+        now = await log.catalogue.draft(tab)
+        assert (now.text, now.caret) == ("half 🐚\nand more", 8 + 3)
+        assert [one["name"] for one in now.attachments] == ["Pasted text", "Notes"]
+        await kept.keep()
+        assert await log.catalogue.draft(tab) == now, "once"
+        # It goes on, or begins again: the same either way.
+        await kept.bring_back(lambda: False)
+        await drafting(log, tab, other).bring_back(lambda: False)
+        assert composer.text() == other.text() == now.text
+        await kept.keep()
+        assert (await log.catalogue.draft(tab)).text == now.text
+        await log.close()
+
+    run(loop, write())
+
+
+def test_u14_what_is_sent_before_the_draft_was_read_takes_nothing_of_it(
+    composer: Composer, loop: qasync.QEventLoop, tmp_path: Path
+) -> None:
+    async def write() -> None:
+        log = open_log(tmp_path)
+        tab = await new_tab(log, tmp_path)
+        await log.catalogue.save_draft(tab, "half a thought", caret=4)
+        kept = drafting(log, tab, composer)
+        composer.set_text("sent")
+        await kept.keep()
+        composer.clear()
+        await kept.keep()
+        assert await log.catalogue.draft(tab) == Draft("half a thought", 4)
+        await kept.bring_back(lambda: False)
+        assert composer.text() == "half a thought"
         await log.close()
 
     run(loop, write())

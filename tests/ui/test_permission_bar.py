@@ -275,3 +275,21 @@ def test_u31_in_a_very_low_window_the_words_scroll_and_the_buttons_stand(
     qtbot.waitUntil(lambda: words.is_at_end and rule.isVisible())
     assert in_bar(bar, rule).bottom() < in_bar(bar, keep).top()
     qtbot.waitUntil(lambda: bar.rect().contains(in_bar(bar, keep)))
+
+
+def test_u31_no_part_of_what_is_asked_about_a_long_path_is_cut(
+    bar: PermissionBar, qtbot: QtBot
+) -> None:
+    """SPEC U38: a name without a place to break it, in a narrow window."""
+    path = "n" * 190
+    act = Act("write_file", "write", f"Create {path}", "+x", "diff", where=f"/{path}", offer="")
+    bar.resize(320, 700)
+    bar.show()
+    qtbot.waitExposed(bar)
+    bar.show_questions([Question("q", "tab", "call", act, 0)])
+    said = [one for one in bar.findChildren(QLabel) if path in one.accessibleName()]
+    assert len(said) == 2
+    qtbot.waitUntil(lambda: all(one.width() <= bar.width() for one in said))
+    for one in said:
+        assert one.minimumSizeHint().width() <= one.width()
+        assert one.heightForWidth(one.width()) <= one.height()

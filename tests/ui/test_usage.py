@@ -7,8 +7,9 @@ from dataclasses import replace
 
 import qasync
 from PySide6.QtCore import QPersistentModelIndex, Qt
+from PySide6.QtGui import QFont
 from PySide6.QtTest import QAbstractItemModelTester
-from PySide6.QtWidgets import QLabel, QLineEdit, QTreeView
+from PySide6.QtWidgets import QApplication, QLabel, QLineEdit, QTreeView, QWidget
 from pytestqt.qtbot import QtBot
 
 from desktop.core.caching import CacheMiss, RequestUsage, Upload
@@ -19,8 +20,9 @@ from desktop.feed.hub import Hub
 from desktop.feed.usage import FollowedUsage
 from desktop.ui import words
 from desktop.ui.resend_line import ResendLine
+from desktop.ui.shell_style import shell_style
 from desktop.ui.tasks import Tasks
-from desktop.ui.theme import LIGHT, Theme
+from desktop.ui.theme import LIGHT, Theme, style_sheet
 from desktop.ui.usage_box import UsageBox
 from desktop.ui.usage_model import UsageModel
 from tests.e2e.nacre import Home
@@ -49,13 +51,19 @@ def shown(
     usage: Sequence[RequestUsage] | StoreError,
     *,
     below: Sequence[RequestUsage] = (),
+    parent: QWidget | None = None,
 ) -> UsageBox:
     """The box as it stands when everything is read."""
 
     async def open_it() -> UsageBox:
         tasks = Tasks()
         requests = await asked(usage, below)
-        box = UsageBox(Theme("light", LIGHT), usage=requests.follow(tasks), now_ms=lambda: NOW)
+        box = UsageBox(
+            Theme("light", LIGHT),
+            usage=requests.follow(tasks),
+            now_ms=lambda: NOW,
+            parent=parent,
+        )
         qtbot.addWidget(box)
         box.open()
         await until(lambda: "Adding up" not in words_of(box, "usageTotals"))
@@ -199,6 +207,34 @@ def test_a_conversation_without_requests_says_so(loop: qasync.QEventLoop, qtbot:
 def test_a_log_that_can_not_be_read_says_why(loop: qasync.QEventLoop, qtbot: QtBot) -> None:
     box = shown(loop, qtbot, StoreError("The log can't be read."))
     assert "The log can't be read." in words_of(box, "usageTotals")
+
+
+def test_c18_the_box_opens_with_all_its_columns_in_view(
+    loop: qasync.QEventLoop, qtbot: QtBot
+) -> None:
+    app = QApplication.instance()
+    assert isinstance(app, QApplication)
+    sheet, font = app.styleSheet(), app.font()
+    small = QFont(font)
+    small.setPixelSize(6)
+    theme = Theme("light", LIGHT)
+    # The screen of the tests is narrow, and so is the window that the box belongs to.
+    app.setFont(small)
+    app.setStyleSheet(style_sheet(theme) + shell_style(theme))
+    try:
+        around = QWidget()
+        qtbot.addWidget(around)
+        around.resize(400, 600)
+        around.show()
+        box = shown(loop, qtbot, [MISSED] * 40, parent=around)
+        table = box.findChild(QTreeView, "usageTable")
+        assert table is not None
+        assert box.width() < box.screen().availableSize().width() * 0.9
+        assert table.verticalScrollBar().maximum() > 0
+        assert table.horizontalScrollBar().maximum() == 0
+    finally:
+        app.setStyleSheet(sheet)
+        app.setFont(font)
 
 
 def test_the_model_keeps_the_rules_of_its_kind(qtbot: QtBot) -> None:

@@ -5,8 +5,16 @@ import re
 from dataclasses import replace
 
 import pytest
-from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QLabel, QListView, QMenu, QPushButton, QToolButton
+from PySide6.QtCore import QEvent, QObject, Qt
+from PySide6.QtWidgets import (
+    QApplication,
+    QLabel,
+    QListView,
+    QMenu,
+    QPushButton,
+    QToolButton,
+    QWidget,
+)
 
 from desktop.agent.ways import GO_ON
 from desktop.core.status import TabStatus
@@ -116,9 +124,9 @@ def test_a02_a_cut_answer_is_kept_and_continued(home: Home, enter: Enter) -> Non
         person.wait(lambda: person.reads("The connection ended") and person.idle())
         assert person.reads("What the answer had said until then is kept")
         shown = next(line for line in person.transcript() if line.startswith("Answer: "))
-        assert "The answer was cut off." in person.labels()
+        assert person.shows("row.go_on")
         assert {"Retry", "Continue"} <= set(menu_lines(person))
-        person.click("continueAnswer")
+        person.click("row.go_on")
         person.wait(lambda: person.reads("on layer.") and person.idle())
         assert shown in person.transcript()
         assert not person.shows("waysBar")
@@ -158,6 +166,65 @@ def test_a02_the_box_of_an_error_has_a_button_that_the_keyboard_reaches(
     assert len(server.requests) == 2
 
 
+class Shows(QObject):
+    """How often a part came into sight."""
+
+    def __init__(self, part: QWidget) -> None:
+        super().__init__(part)
+        self.count = 0
+        part.installEventFilter(self)
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        self.count += event.type() == QEvent.Type.Show
+        return False
+
+
+def test_a02_what_can_be_done_stands_over_the_field_only_while_the_rows_don_t_show_it(
+    home: Home, enter: Enter
+) -> None:
+    """LOOK.md "Rows of the transcript": what one can do stands in the error; once is enough."""
+    long = "\n\n".join(f"Layer {number} on layer." for number in range(40))
+    with MessagesServer([reply(long), fails(400), reply("Here.")]) as server:
+        person = enter(server)
+        person.open_folder(home.workspace)
+        person.begin("How is nacre made?")
+        person.wait(lambda: person.reads("Layer 39 ") and person.idle())
+        page = person.part(ConversationPage, "conversationPage")
+        bar = person.now(lambda: Shows(page.ways_bar))
+        person.say("And then?")
+        person.wait(lambda: person.shows("row.retry") and person.idle())
+        assert not person.shows("waysBar")
+        assert bar.count == 0, "it does not come for a moment"
+        rows = person.part(QListView, "transcript")
+        person.walk(Qt.Key.Key_Home, rows)
+        person.wait(lambda: person.shows("waysBar") and person.shows("retryAnswer"))
+        person.walk(Qt.Key.Key_End, rows)
+        person.wait(lambda: person.shows("row.retry") and not person.shows("waysBar"))
+        person.walk(Qt.Key.Key_Home, rows)
+        person.wait(lambda: person.shows("retryAnswer"))
+        person.click("retryAnswer")
+        person.wait(lambda: person.reads("Here.") and person.idle())
+        assert person.leave() == 0
+    assert len(server.requests) == 3
+
+
+def test_u38_from_right_to_left_the_button_stands_in_the_room_that_its_box_keeps(
+    home: Home, enter: Enter, qapp: QApplication
+) -> None:
+    before = qapp.layoutDirection()
+    qapp.setLayoutDirection(Qt.LayoutDirection.RightToLeft)
+    try:
+        with MessagesServer([fails(400)]) as server:
+            person = enter(server)
+            person.begin("Hello")
+            person.wait(lambda: person.shows("row.retry") and person.idle())
+            button, bar = (person.part(QWidget, name) for name in ("row.retry", "rowWays"))
+            assert button.geometry().right() == bar.rect().right()
+            assert person.leave() == 0
+    finally:
+        qapp.setLayoutDirection(before)
+
+
 def test_u29_retried_after_a_restart_it_sends_the_same_and_nothing_is_doubled(
     home: Home, enter: Enter
 ) -> None:
@@ -166,10 +233,10 @@ def test_u29_retried_after_a_restart_it_sends_the_same_and_nothing_is_doubled(
         person = enter(server)
         person.open_folder(home.workspace)
         tab_id = person.begin("How is nacre made?")
-        person.wait(lambda: person.shows("retryAnswer"))
+        person.wait(lambda: person.shows("row.retry"))
         assert person.leave() == 0
         person = enter(server)
-        person.wait(lambda: person.shows("retryAnswer") and person.shows("continueAnswer"))
+        person.wait(lambda: person.shows("row.retry") and person.shows("row.go_on"))
         person.keys("Ctrl+R")
         person.wait(lambda: person.reads("Answer: Whole.") and person.idle())
         assert person.reads("The beginning of an answer that was asked for again")
@@ -186,12 +253,12 @@ def test_an_unanswered_text_sent_again_by_retry_leaves_the_field(home: Home, ent
         person = enter(server)
         person.open_folder(home.workspace)
         person.begin("Hello")
-        person.wait(lambda: person.shows("retryAnswer"))
+        person.wait(lambda: person.shows("row.retry"))
         assert person.leave() == 0
         person = enter(server)
-        person.wait(lambda: person.shows("retryAnswer"))
+        person.wait(lambda: person.shows("row.retry"))
         assert person.composer.toPlainText() == "Hello"
-        person.click("retryAnswer")
+        person.click("row.retry")
         person.wait(lambda: person.reads("Now.") and person.idle())
         assert person.composer.toPlainText() == ""
         assert person.leave() == 0

@@ -3,7 +3,7 @@
 import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QAccessible
-from PySide6.QtWidgets import QVBoxLayout, QWidget
+from PySide6.QtWidgets import QStyle, QStyleOptionButton, QVBoxLayout, QWidget
 from pytestqt.qtbot import QtBot
 
 from desktop.ui.wrapping_box import WrappingBox
@@ -32,3 +32,17 @@ def test_u38_all_its_words_are_seen_at_every_width_and_heard_in_one_line(
     assert heard == WORDS
     qtbot.mouseClick(box, Qt.MouseButton.LeftButton, pos=box.rect().center())
     assert box.isChecked() or width == 900
+
+
+def test_at_the_width_it_wants_its_words_have_room_under_a_style_sheet(qtbot: QtBot) -> None:
+    page = QWidget()
+    qtbot.addWidget(page)
+    page.setStyleSheet("QCheckBox { padding: 9px; }")
+    box = WrappingBox(WORDS, page)
+    page.show()
+    box.resize(box.sizeHint())
+    option = QStyleOptionButton()
+    box.initStyleOption(option)
+    room = box.style().subElementRect(QStyle.SubElement.SE_CheckBoxContents, option, box)
+    assert box.text() == WORDS, "in one line"
+    assert room.width() >= box.fontMetrics().horizontalAdvance(WORDS)

@@ -5,14 +5,18 @@ them (`agent.attaching`). Blocking; off the loop.
 """
 
 import hashlib
+import importlib
 from pathlib import PurePath
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from desktop.core.errors import ToolFailed
 from desktop.core.media import PDF
 from desktop.tools.attachments import papers
 from desktop.tools.attachments.formats import format_of, media_type_of
 from desktop.tools.places import show
+
+if TYPE_CHECKING:
+    from desktop.tools.attachments.images import Picture
 
 # Files that are read at all: photos straight from a camera, documents that may be shown.
 LARGEST = 40_000_000
@@ -59,9 +63,8 @@ def checked(content: bytes, name: str) -> dict[str, Any] | None:
 
 def _image(content: bytes, name: str) -> dict[str, Any]:
     # Pillow is 2 MB that most days never need.
-    from desktop.tools.attachments import images  # noqa: PLC0415
-
-    found = images.picture_of(content, name)
+    images = importlib.import_module("desktop.tools.attachments.images")
+    found: Picture = images.picture_of(content, name)
     entry = _entry("image", name, found.content, found.media_type)
     entry |= {"width": found.width, "height": found.height}
     if found.content is not content:

@@ -48,6 +48,7 @@ class Completing(QObject):
         self._field.installEventFilter(self)
         self._field.textChanged.connect(self._text_changed)
         self._field.cursorPositionChanged.connect(self._moved)
+        composer.choices_changed.connect(self._choices_changed)
 
     @property
     def is_open(self) -> bool:
@@ -124,6 +125,12 @@ class Completing(QObject):
         """The caret left what was asked for; with a letter it moves before the text has changed."""
         if self.is_open and not self._is_typing and self._ask() != self._asked:
             self.close()
+
+    def _choices_changed(self) -> None:
+        """There are other values than those that are shown, or that nothing was found among."""
+        now = self._ask() if self._field.hasFocus() else None
+        if now is not None and now.kind == "value":
+            self._look()
 
     # -- asking and answering -----------------------------------------------------------------
 

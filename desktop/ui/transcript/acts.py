@@ -13,7 +13,8 @@ from desktop.core.groups import OpenRow, Row
 from desktop.core.records import Branch
 from desktop.core.status import TabStatus
 from desktop.core.ways import Way
-from desktop.ui.transcript.phrases import Context, plain_text, say
+from desktop.ui.transcript.phrases import Context, plain_text
+from desktop.ui.transcript.saying import say
 
 Act = Literal["subagent", "copy", "edit", "regenerate", "fork", "quote", "bookmark"]
 

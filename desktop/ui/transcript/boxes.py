@@ -42,6 +42,7 @@ from desktop.ui.transcript.card import (
 from desktop.ui.transcript.clock import wall_ms
 from desktop.ui.transcript.error_text import ErrorText
 from desktop.ui.transcript.lane import lane_of
+from desktop.ui.transcript.line_piece import LinePiece
 from desktop.ui.transcript.output import Look
 from desktop.ui.transcript.phrases import (
     Context,
@@ -50,14 +51,12 @@ from desktop.ui.transcript.phrases import (
     notice,
     plain_text,
     retracted_line,
-    say,
     taken_back_line,
     thinking_line,
 )
 from desktop.ui.transcript.pictures import Gallery, NoGallery, attached_pieces
 from desktop.ui.transcript.pieces import (
     Document,
-    LinePiece,
     Paper,
     Piece,
     TextPiece,
@@ -66,6 +65,7 @@ from desktop.ui.transcript.pieces import (
     muted_piece,
     plain_pieces,
 )
+from desktop.ui.transcript.saying import say
 from desktop.ui.transcript.writing import Renderer
 from desktop.ui.words import size
 

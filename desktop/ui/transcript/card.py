@@ -19,23 +19,15 @@ from desktop.core.shown import entries
 from desktop.ui.theme import Theme
 from desktop.ui.transcript.acts import subagent_of, words_of
 from desktop.ui.transcript.box import Box, Panel, Space
+from desktop.ui.transcript.calls import Call, Headline, argument_lines, headline, outcome
 from desktop.ui.transcript.diff import Diff, diff_of
 from desktop.ui.transcript.diff_piece import DiffPiece
+from desktop.ui.transcript.line_piece import LinePiece
 from desktop.ui.transcript.output import Look, output_pieces, seen
-from desktop.ui.transcript.phrases import (
-    Call,
-    Context,
-    argument_lines,
-    attachment_line,
-    headline,
-    outcome,
-    say,
-    size_of_whole,
-)
+from desktop.ui.transcript.phrases import Context, attachment_line, size_of_whole
 from desktop.ui.transcript.pictures import Gallery, attached_pieces
 from desktop.ui.transcript.pieces import (
     Document,
-    LinePiece,
     Paper,
     Piece,
     TextPiece,
@@ -43,6 +35,7 @@ from desktop.ui.transcript.pieces import (
     ink,
     muted_piece,
 )
+from desktop.ui.transcript.saying import say
 from desktop.ui.words import seconds, size
 
 HEAD_LIMIT = 16_384
@@ -117,7 +110,7 @@ class Cards:
             trailing = f"{counts} · {trailing}" if trailing else counts
         return LinePiece(
             Paper(self.theme),
-            seen(headline(call)),
+            _seen_in(headline(call)),
             trailing=trailing,
             ticking=self._elapsed(call, trailing),
             mark=mark,
@@ -265,6 +258,11 @@ def _diff_in(call: Call) -> Diff | None:
     answer = call.answer
     extra: Mapping[str, object] = answer.extra if answer is not None else {}
     return diff_of(call.name, call.arguments, extra.get("diff"))
+
+
+def _seen_in(words: Headline) -> Headline:
+    """The same on one line: a tab would be as wide as it likes."""
+    return Headline(seen(words.before), seen(words.code).replace("\t", " "), seen(words.after))
 
 
 def _short(lines: Sequence[str]) -> Printed:

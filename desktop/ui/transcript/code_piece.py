@@ -13,7 +13,6 @@ from PySide6.QtGui import QFontMetricsF, QPainter, QTextCursor, QTextLayout, QTe
 
 from desktop.ui.hidden import Hidden, hidden_in
 from desktop.ui.theme import Theme
-from desktop.ui.transcript.phrases import say
 from desktop.ui.transcript.pieces import (
     Document,
     Hit,
@@ -24,6 +23,7 @@ from desktop.ui.transcript.pieces import (
     fill_panel,
     ink,
 )
+from desktop.ui.transcript.saying import say
 from desktop.ui.transcript.wide import UNBOUND, Slide, WidePiece
 from desktop.ui.visible import visible
 

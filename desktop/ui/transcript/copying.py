@@ -21,7 +21,8 @@ from desktop.ui.transcript.acts import is_answer
 from desktop.ui.transcript.as_markdown import markdown_part
 from desktop.ui.transcript.box import Box, Spot
 from desktop.ui.transcript.page import Page
-from desktop.ui.transcript.phrases import Context, plain_text, say
+from desktop.ui.transcript.phrases import Context, plain_text
+from desktop.ui.transcript.saying import say
 from desktop.ui.transcript.selection import Stretch
 
 AT_ONCE = 32  # rows

@@ -12,10 +12,11 @@ from desktop.ui.transcript.code_piece import Code, CodePiece
 from desktop.ui.transcript.copying import Form
 from desktop.ui.transcript.overlay import Wish, acts_of, ways_of, wish_of
 from desktop.ui.transcript.page import Page
-from desktop.ui.transcript.phrases import plain_text, say
+from desktop.ui.transcript.phrases import plain_text
 from desktop.ui.transcript.pieces import Hit
 from desktop.ui.transcript.row_menu import Acts, RowMenu
 from desktop.ui.transcript.row_parts import with_codes, with_parts
+from desktop.ui.transcript.saying import say
 
 
 class Deeds(QObject):

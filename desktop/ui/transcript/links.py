@@ -8,7 +8,7 @@ from PySide6.QtCore import QPoint, Qt, QUrl
 from PySide6.QtGui import QDesktopServices, QFontMetrics, QGuiApplication
 from PySide6.QtWidgets import QMenu, QWidget
 
-from desktop.ui.transcript.phrases import say
+from desktop.ui.transcript.saying import say
 from desktop.ui.visible import visible
 
 SAFE_SCHEMES = frozenset({"http", "https", "mailto"})

@@ -25,7 +25,8 @@ from desktop.feed.scope import Scope
 from desktop.feed.shown import Change, Changed, Failed, Grown, Newer, Reset, Status
 from desktop.feed.window import Inserted, Moved, Removed
 from desktop.ui.transcript.clock import FrameClock
-from desktop.ui.transcript.phrases import Context, accessible_text, say
+from desktop.ui.transcript.phrases import Context, accessible_text
+from desktop.ui.transcript.saying import say
 
 ROW_ROLE = int(Qt.ItemDataRole.UserRole)
 Index = QModelIndex | QPersistentModelIndex

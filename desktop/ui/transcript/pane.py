@@ -14,6 +14,7 @@ from PySide6.QtWidgets import QVBoxLayout, QWidget
 from desktop.core.errors import NacreError
 from desktop.core.protocols import LogReader
 from desktop.core.records import ViewState
+from desktop.core.status import TabStatus
 from desktop.feed.hub import Hub
 from desktop.feed.scope import Scope
 from desktop.feed.timing import Later, Start
@@ -126,6 +127,13 @@ class TranscriptPane(QWidget):
     def loaded(self) -> bool:
         """Whether the rows in sight have been read."""
         return self._model is not None and self._model.scope.loaded
+
+    def shows(self, status: TabStatus) -> bool:
+        """Whether the rows in sight have been laid out for what can be done now."""
+        model = self._model
+        if model is None or not self.loaded or self.view.frame_due:
+            return False
+        return model.scope.status_now.ways_on == status.ways_on
 
     @property
     def state(self) -> ViewState | None:

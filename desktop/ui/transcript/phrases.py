@@ -3,12 +3,9 @@
 Pure functions over rows and their relations; the only Qt here is translation.
 """
 
-import json
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Literal, assert_never, cast
-
-from PySide6.QtCore import QCoreApplication
+from typing import Any, assert_never, cast
 
 from desktop.core.chunks import (
     DamagedRow,
@@ -23,17 +20,16 @@ from desktop.core.chunks import (
     ToolResult,
 )
 from desktop.core.groups import OpenRow, Relations, Row, takes_space
-from desktop.core.growing import Growing
 from desktop.core.media import is_media, media_of
 from desktop.core.shown import entries
 from desktop.core.status import TabStatus
 from desktop.ui.kept_files import OUTPUT_SUFFIX
+from desktop.ui.transcript.calls import Call, CallState, headline, outcome
+from desktop.ui.transcript.saying import say
 from desktop.ui.visible import visible
 from desktop.ui.words import seconds, size
 
 SPOKEN_LIMIT = 2_000
-
-CallState = Literal["preparing", "waiting", "running", "done", "failed", "unfinished"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,32 +38,6 @@ class Context:
 
     relations: Relations
     status: TabStatus
-
-
-def say(text: str) -> str:
-    """The sentence in the person's language."""
-    return QCoreApplication.translate("transcript", text)
-
-
-# Calls of tools
-
-
-@dataclass(frozen=True, slots=True)
-class Call:
-    """A call as a card shows it; `live` is what it prints, `started` when that began, ms UTC."""
-
-    call_id: str
-    name: str
-    arguments: Json
-    state: CallState
-    result: LogChunk | None = None
-    live: Growing | None = None
-    started: int | None = None
-
-    @property
-    def answer(self) -> ToolResult | None:
-        data = self.result.data if self.result else None
-        return data if isinstance(data, ToolResult) else None
 
 
 def call_in(row: Row, context: Context) -> Call | None:
@@ -102,137 +72,6 @@ def _state(row: LogChunk, call_id: str, result: LogChunk | None, status: TabStat
     if any(question.call_id == call_id for question in status.questions):
         return "waiting"
     return "running"
-
-
-def _argument(*names: str) -> Callable[[Json], str]:
-    def find(arguments: Json) -> str:
-        for name in names:
-            value = arguments.get(name)
-            if isinstance(value, str) and value:
-                return value.splitlines()[0] if value.strip() else value
-        return ""
-
-    return find
-
-
-_PATH = _argument("path", "file_path", "file", "directory", "dir")
-_PATTERN = _argument("pattern", "query", "regex", "glob")
-_COMMAND = _argument("command", "cmd")
-_TASK = _argument("title", "task")
-
-# Name of the tool: (which argument is named, done, running, failed).
-_VERBS: dict[str, tuple[Callable[[Json], str], str, str, str]] = {
-    "read_file": (_PATH, "Read {0}", "Reading {0}", "Could not read {0}"),
-    "list_dir": (_PATH, "Listed {0}", "Listing {0}", "Could not list {0}"),
-    "glob": (_PATTERN, "Looked for “{0}”", "Looking for “{0}”", "Could not look for “{0}”"),
-    "grep": (_PATTERN, "Searched for “{0}”", "Searching for “{0}”", "Could not search for “{0}”"),
-    "write_file": (_PATH, "Wrote {0}", "Writing {0}", "Could not write {0}"),
-    "edit_file": (_PATH, "Edited {0}", "Editing {0}", "Could not edit {0}"),
-    "agent": (
-        _TASK,
-        "A subagent worked on “{0}”",
-        "A subagent works on “{0}”",
-        "A subagent could not finish “{0}”",
-    ),
-    "shell": (_COMMAND, "Ran `{0}`", "Running `{0}`", "Ran `{0}`"),
-}
-_BARE: dict[str, tuple[str, str]] = {
-    "read_file": ("Read a file", "Reading a file"),
-    "list_dir": ("Listed the folder", "Listing the folder"),
-    "glob": ("Looked for files", "Looking for files"),
-    "grep": ("Searched in files", "Searching in files"),
-    "write_file": ("Wrote a file", "Writing a file"),
-    "edit_file": ("Edited a file", "Editing a file"),
-    "agent": ("A subagent worked", "Giving a task to a subagent"),
-    "shell": ("Ran a command", "Running a command"),
-}
-
-
-def headline(call: Call) -> str:
-    """What the tool did or does, in plain words: `Read notes.txt`."""
-    known = _VERBS.get(call.name)
-    active = call.state in ("preparing", "waiting", "running")
-    if known is None:
-        tool, server = map(visible, _tool_and_server(call.name))
-        if server:
-            return say("Using {0} of {1}" if active else "Used {0} of {1}").format(tool, server)
-        return say("Using {0}" if active else "Used {0}").format(tool)
-    which, done, doing, failed = known
-    thing = visible(which(call.arguments))
-    if call.name == "list_dir" and thing == ".":
-        thing = ""
-    if not thing or call.state == "preparing":
-        bare = _BARE[call.name]
-        return say(bare[1] if active else bare[0])
-    sentence = doing if active else failed if call.state == "failed" else done
-    return say(sentence).format(thing)
-
-
-def _tool_and_server(name: str) -> tuple[str, str]:
-    """`mcp__files__look` is `look` of `files`; any other name is its own, of nobody."""
-    start, _, rest = name.partition("__")
-    server, _, tool = rest.partition("__")
-    return (tool, server) if start == "mcp" and server and tool else (name, "")
-
-
-def outcome(call: Call) -> str:
-    """How it ended, in a few words; empty where there is nothing to say."""
-    match call.state:
-        case "preparing":
-            return ""
-        case "waiting":
-            return say("waiting for you")
-        case "running":
-            return say("running")
-        case "unfinished":
-            return say("no result")
-        case "failed" | "done":
-            return _ended(call)
-        case _:
-            assert_never(call.state)
-
-
-def _ended(call: Call) -> str:
-    answer = call.answer
-    shell = (answer.shell_output if answer else None) or {}
-    parts: list[str] = []
-    if shell.get("timedOut"):
-        parts.append(say("time limit reached"))
-    elif shell.get("exitCode"):
-        parts.append(say("exit code {0}").format(shell["exitCode"]))
-    elif call.state == "failed":
-        parts.append(say("failed"))
-    elif answer is not None and call.name in ("read_file", "grep", "glob", "list_dir"):
-        parts.append(_lines(answer.result))
-    duration = shell.get("durationMs")
-    if isinstance(duration, int):
-        parts.append(short_time(duration))
-    return " · ".join(part for part in parts if part)
-
-
-def _lines(text: str) -> str:
-    count = len(text.splitlines())
-    return say("1 line") if count == 1 else say("{0} lines").format(f"{count:,}")
-
-
-def short_time(milliseconds: int) -> str:
-    """`0.3 s` below ten seconds, whole seconds above."""
-    if milliseconds < 10_000:
-        return say("{0} s").format(f"{milliseconds / 1000:.1f}")
-    return seconds(milliseconds)
-
-
-def argument_lines(call: Call, *, without: frozenset[str] = frozenset()) -> list[tuple[str, str]]:
-    """The arguments as labelled lines, in the order the model gave them."""
-    return [
-        (visible(name), visible(value if isinstance(value, str) else _json(value)))
-        for name, value in call.arguments.items()
-        if name not in without
-    ]
-
-
-def _json(value: Any) -> str:
-    return json.dumps(value, ensure_ascii=False)
 
 
 # Notices
@@ -344,7 +183,7 @@ def plain_text(row: Row, context: Context) -> str:
     call = call_in(row, context)
     if call is not None:
         ended = outcome(call)
-        head = f"{headline(call)} · {ended}" if ended else headline(call)
+        head = " · ".join(filter(None, (headline(call).marked, ended)))
         body = call.answer.result if call.answer else call.live.text if call.live else ""
         body = "\n".join([body, *(shown_lines(call.answer) if call.answer else ())]).strip("\n")
         return f"{head}\n{body}" if body else head

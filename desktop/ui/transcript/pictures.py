@@ -21,8 +21,10 @@ from desktop.core.media import Media, media_of
 from desktop.core.protocols import LogReader
 from desktop.ui.kept_files import file_of
 from desktop.ui.theme import Theme
-from desktop.ui.transcript.phrases import attachment_line, say
-from desktop.ui.transcript.pieces import Hit, LinePiece, Paper, Piece, muted_piece
+from desktop.ui.transcript.line_piece import LinePiece
+from desktop.ui.transcript.phrases import attachment_line
+from desktop.ui.transcript.pieces import Hit, Paper, Piece, muted_piece
+from desktop.ui.transcript.saying import say
 from desktop.ui.visible import visible
 
 _log = logging.getLogger(__name__)

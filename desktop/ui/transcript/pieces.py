@@ -4,7 +4,7 @@ A piece is laid out once for a width and painted from then on. Text of a piece l
 `QTextDocument` that never loads anything: what a model writes may name files and addresses.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, cast
 
@@ -13,7 +13,6 @@ from PySide6.QtGui import (
     QAbstractTextDocumentLayout,
     QColor,
     QFont,
-    QFontMetricsF,
     QImage,
     QPainter,
     QPainterPath,
@@ -288,95 +287,6 @@ class TextPiece(Piece):
         if point.y() > self._document.size().height():
             return self._document.characterCount() - 1
         return self._document.documentLayout().hitTest(point, Qt.HitTestAccuracy.FuzzyHit)
-
-
-class LinePiece(Piece):
-    """One line that folds and unfolds what is below it, or does something when it is clicked."""
-
-    def __init__(
-        self,
-        paper: Paper,
-        text: str,
-        *,
-        trailing: str = "",
-        ticking: Callable[[], str] | None = None,
-        mark: str = "",
-        mark_ink: str = "muted",
-        folded: bool | None = None,
-        kind: HitKind = "fold",
-        value: str = "",
-        small: bool = False,
-        bold: bool = False,
-        left: int = 0,
-        right: int = 0,
-    ) -> None:
-        super().__init__(left=left, right=right)
-        self._paper = paper
-        self._text = text
-        self._trailing = trailing
-        # What trails it now, where that changes with the time alone.
-        self.ticking = ticking
-        self._mark = mark
-        self._mark_ink = mark_ink
-        self._folded = folded
-        self._hit = Hit(kind, value)
-        self._small = small
-        sizes = paper.theme.sizes
-        self._font = paper.theme.font(sizes.small if small else sizes.body, bold=bold)
-
-    @property
-    def offer(self) -> tuple[str, Hit]:
-        """Its words, and what a click on it does."""
-        return self._text, self._hit
-
-    def lay_out(self, width: int) -> None:
-        self.width = width
-        theme = self._paper.theme
-        hit = theme.measures.hit + (0 if self._small else theme.space_8)
-        self.height = max(hit, theme.px(hit))
-
-    def paint(self, painter: QPainter, clip: QRectF, marked: tuple[int, int] | None) -> None:
-        del clip, marked
-        theme = self._paper.theme
-        middle = Qt.AlignmentFlag.AlignVCenter
-        x = float(self.left)
-        step = theme.px(theme.measures.icon + theme.space_4)
-        if self._mark:
-            self._paint_mark(painter, x)
-            x += step
-        right = self.width - self.right
-        metrics = QFontMetricsF(self._font)
-        if self._folded is not None:
-            # A small line is only as wide as its words; a card's sign stands at its right edge.
-            words = x + metrics.horizontalAdvance(self._text) + step
-            at = min(words, right) if self._small else right
-            middle_point = QPointF(at - theme.space_4, self.height / 2)
-            paint_chevron(painter, middle_point, theme, down=not self._folded)
-            right -= step
-        painter.setFont(self._font)
-        small = theme.font(theme.sizes.small)
-        ending = self.ticking() if self.ticking is not None else self._trailing
-        trailing = QFontMetricsF(small).horizontalAdvance(ending) if ending else 0
-        room = right - x - (trailing + theme.space_12 if trailing else 0)
-        text = metrics.elidedText(self._text, Qt.TextElideMode.ElideMiddle, max(room, 0))
-        painter.setPen(self._paper.colour)
-        painter.drawText(QRectF(x, 0, room, self.height), middle, text)
-        if trailing:
-            painter.setFont(small)
-            painter.setPen(theme.color("muted"))
-            area = QRectF(right - trailing - 1, 0, trailing + 1, self.height)
-            painter.drawText(area, middle, ending)
-
-    def _paint_mark(self, painter: QPainter, x: float) -> None:
-        theme = self._paper.theme
-        painter.setFont(theme.font(bold=True))
-        painter.setPen(theme.color(self._mark_ink))
-        area = QRectF(x, 0, theme.px(theme.measures.icon), self.height)
-        painter.drawText(area, Qt.AlignmentFlag.AlignCenter, self._mark)
-
-    def hit(self, x: float, y: float) -> Hit | None:
-        del x
-        return self._hit if 0 <= y < self.height else None
 
 
 def fill_panel(

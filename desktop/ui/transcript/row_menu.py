@@ -11,7 +11,7 @@ from PySide6.QtWidgets import QMenu, QWidget
 from desktop.core.ways import Way
 from desktop.ui.transcript.acts import Act, way_words
 from desktop.ui.transcript.copying import Form
-from desktop.ui.transcript.phrases import say
+from desktop.ui.transcript.saying import say
 
 Acts = tuple[tuple[str, Callable[[], object]], ...]
 

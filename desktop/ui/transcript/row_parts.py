@@ -12,10 +12,11 @@ from PySide6.QtGui import QTextDocument
 
 from desktop.ui.transcript.box import Box
 from desktop.ui.transcript.code_piece import Code, CodePiece
+from desktop.ui.transcript.line_piece import LinePiece
 from desktop.ui.transcript.links import place_of
-from desktop.ui.transcript.phrases import say
-from desktop.ui.transcript.pieces import Hit, LinePiece
+from desktop.ui.transcript.pieces import Hit
 from desktop.ui.transcript.row_menu import Acts, RowMenu
+from desktop.ui.transcript.saying import say
 from desktop.ui.visible import visible
 
 MOST = 20  # of a kind: a menu is read line by line

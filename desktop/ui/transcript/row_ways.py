@@ -31,6 +31,8 @@ class RowWays(QObject):
         self._theme: Theme | None = None
         self._bar = QFrame(viewport)
         self._bar.setObjectName("rowWays")
+        # Rows have their room on the same side in every language.
+        self._bar.setLayoutDirection(Qt.LayoutDirection.LeftToRight)
         row = QHBoxLayout(self._bar)
         row.setContentsMargins(0, 0, 0, 0)
         row.addStretch(1)
@@ -61,6 +63,11 @@ class RowWays(QObject):
                 button.setVisible(way in ways)
         self._bar.setGeometry(area)
         self._bar.show()
+
+    @property
+    def in_sight(self) -> bool:
+        """Whether a person sees all of them."""
+        return not self._bar.isHidden() and self._viewport.rect().contains(self._bar.geometry())
 
     def _hide(self) -> None:
         """Who was on a button is in the conversation again."""

@@ -7,7 +7,7 @@ from PySide6.QtWidgets import QWidget
 
 from desktop.core.errors import NacreError
 from desktop.ui.asking import choose_new_file
-from desktop.ui.transcript.phrases import say
+from desktop.ui.transcript.saying import say
 
 _SUFFIXES = {
     "bash": ".sh",

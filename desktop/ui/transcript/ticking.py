@@ -6,8 +6,8 @@ from PySide6.QtCore import QEvent, QObject, QRect, QTimer
 from PySide6.QtWidgets import QWidget
 
 from desktop.ui.transcript.box import Box
+from desktop.ui.transcript.line_piece import LinePiece
 from desktop.ui.transcript.page import Page
-from desktop.ui.transcript.pieces import LinePiece
 
 SECOND = 1_000
 

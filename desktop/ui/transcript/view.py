@@ -91,7 +91,7 @@ class TranscriptView(PagedList):
         self._pointer = Pointer(self.viewport(), theme.motion.frame)
         self._overlay = Overlay(self.viewport())
         self._deeds = Deeds(self.viewport())
-        self._ways = RowWays(self.viewport())
+        self.ways = RowWays(self.viewport())
         self._to_end = ToEnd(self.viewport())
         self._connect()
         self._take_theme()
@@ -114,7 +114,7 @@ class TranscriptView(PagedList):
             marked.connect(self._offer)
         self._overlay.wished.connect(self._wish)
         self._overlay.branch_wanted.connect(self._switch)
-        self._ways.wanted.connect(self.way_wanted)
+        self.ways.wanted.connect(self.way_wanted)
         deeds.ringed.connect(self._ring)
         for mine in ("wished", "way_wanted", "link_activated", "code_wanted", "open_requested"):
             getattr(deeds, mine).connect(getattr(self, mine))
@@ -271,7 +271,7 @@ class TranscriptView(PagedList):
         self.viewport().update()
 
     def _show_ways(self) -> None:
-        self._ways.lay_out(self._page, self._theme)
+        self.ways.lay_out(self._page, self._theme)
 
     def _show_to_end(self) -> None:
         page = self._page

@@ -5,7 +5,8 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from PySide6.QtGui import QPalette, QTextCursor
+from PySide6.QtCore import QRectF, Qt
+from PySide6.QtGui import QColor, QImage, QPainter, QPalette, QTextCursor
 from PySide6.QtWidgets import QApplication
 
 from desktop.core.chunks import LogChunk, Payload, Role, System, Text, ToolCall, ToolResult
@@ -19,11 +20,13 @@ from desktop.core.terminal import printed
 from desktop.ui.theme import theme_for
 from desktop.ui.transcript.box import Box
 from desktop.ui.transcript.boxes import Maker
+from desktop.ui.transcript.calls import Headline
 from desktop.ui.transcript.diff import Diff, Line, changes, read
 from desktop.ui.transcript.diff_piece import DiffPiece
+from desktop.ui.transcript.line_piece import LinePiece
 from desktop.ui.transcript.phrases import Context
 from desktop.ui.transcript.pictures import PicturePiece
-from desktop.ui.transcript.pieces import LinePiece, TextPiece
+from desktop.ui.transcript.pieces import Paper, TextPiece
 from desktop.ui.transcript.tints import LEAST_CONTRAST, contrast, tints
 from desktop.ui.transcript.writing import PlainRenderer
 
@@ -300,3 +303,58 @@ def test_u23_the_room_of_a_picture_is_known_before_its_file_is_read(
     assert inside is not None
     assert inside.value.endswith(".png")
     assert outside is None
+
+
+# The heads
+
+
+HEADS = ("make", "x" * 900, "git log --format='%h\t%s' | head -3; echo `date` && " * 9, "אבג " * 80)
+
+
+@pytest.mark.usefixtures("qapp")
+@pytest.mark.parametrize("command", HEADS)
+@pytest.mark.parametrize("width", [24, 120, 400, 700])
+def test_u05_the_head_of_a_command_stays_in_its_card(command: str, width: int) -> None:
+    box = card(ToolResult("c", "shell", "ok"), command=command)
+    line = box.pieces[0]
+    assert isinstance(line, LinePiece)
+    line.lay_out(width)
+    picture = QImage(900, line.height, QImage.Format.Format_ARGB32)
+    picture.fill(Qt.GlobalColor.white)
+    painter = QPainter(picture)
+    line.paint(painter, QRectF(), None)
+    painter.end()
+    beyond = range(max(width, 60), 900)
+    white = QColor(Qt.GlobalColor.white)
+    assert all(picture.pixelColor(x, y) == white for x in beyond for y in range(0, line.height, 2))
+
+
+@pytest.mark.usefixtures("qapp")
+def test_the_head_of_a_card_has_its_command_as_code_and_no_signs_around_it() -> None:
+    """LOOK.md "Rows of the transcript"."""
+    line = card(ToolResult("c", "shell", "ok"), command="echo `date`").pieces[0]
+    assert isinstance(line, LinePiece)
+    assert line.offer[0] == "Ran echo `date`"
+    assert line.fitted(600) == Headline("Ran ", "echo `date`")
+    tight = line.fitted(105)
+    assert tight.before == "Ran "
+    assert tight.code.startswith("e")
+    assert "…" in tight.code
+    assert not line.fitted(30).code
+
+
+@pytest.mark.usefixtures("qapp")
+def test_the_command_in_a_head_is_painted_in_the_font_of_code() -> None:
+    theme = theme_for("light", QPalette())
+    pictures: list[QImage] = []
+    for family in ("", theme.font().family()):
+        own = replace(theme, mono_family=family)
+        line = LinePiece(Paper(own), Headline("Ran ", "iiiiWWWW"))
+        line.lay_out(300)
+        picture = QImage(300, line.height, QImage.Format.Format_ARGB32)
+        picture.fill(Qt.GlobalColor.white)
+        painter = QPainter(picture)
+        line.paint(painter, QRectF(), None)
+        painter.end()
+        pictures.append(picture)
+    assert pictures[0] != pictures[1]

@@ -12,7 +12,8 @@ from desktop.core.chunks import ErrorNote, Text, Thinking, ToolCall, ToolResult
 from desktop.ui.theme import theme_for
 from desktop.ui.transcript.box import Box
 from desktop.ui.transcript.code_piece import CodePiece
-from desktop.ui.transcript.pieces import LinePiece, Piece
+from desktop.ui.transcript.line_piece import LinePiece
+from desktop.ui.transcript.pieces import Piece
 from desktop.ui.transcript.view import TranscriptView
 from tests.ui.transcript.desk import Desk
 

@@ -14,7 +14,8 @@ from desktop.core.reducer import Grew
 from desktop.core.status import TabStatus
 from desktop.core.terminal import printed
 from desktop.ui.transcript.box import Box
-from desktop.ui.transcript.pieces import LinePiece, TextPiece
+from desktop.ui.transcript.line_piece import LinePiece
+from desktop.ui.transcript.pieces import TextPiece
 from tests.ui.transcript.desk import Desk
 
 RED = b"\x1b[31mred\x1b[0m"

@@ -6,16 +6,9 @@ from desktop.core.chunks import LogChunk, Payload, System, Text, Thinking, ToolC
 from desktop.core.groups import relations
 from desktop.core.permissions import Act, Question
 from desktop.core.status import TabStatus
+from desktop.ui.transcript.calls import headline, outcome
 from desktop.ui.transcript.diff import Line, changes, diff_of
-from desktop.ui.transcript.phrases import (
-    Context,
-    accessible_text,
-    call_in,
-    headline,
-    notice,
-    outcome,
-    thinking_line,
-)
+from desktop.ui.transcript.phrases import Context, accessible_text, call_in, notice, thinking_line
 
 
 def row(seq: int, data: Payload, *, at: int = 0, role: str = "assistant") -> LogChunk:
@@ -34,7 +27,7 @@ def words(
         rows.append(row(2, result))
     call = call_in(rows[0], Context(relations(rows), status))
     assert call is not None
-    return f"{headline(call)} | {outcome(call)}"
+    return f"{headline(call).marked} | {outcome(call)}"
 
 
 def done(name: str, text: str = "", **more: object) -> ToolResult:

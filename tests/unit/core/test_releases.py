@@ -4,7 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from desktop.core.releases import LONGEST_ADDRESS, Version, is_feed_address, is_page_address
+from desktop.core.addresses import LONGEST_ADDRESS, is_feed_address, is_page_address
+from desktop.core.releases import Version
 
 NUMBERS = st.lists(st.integers(0, 999_999), min_size=2, max_size=4)
 

@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 import pytest
 
-from desktop.core.releases import is_feed_address, is_page_address
+from desktop.core.addresses import is_feed_address, is_page_address
 from desktop.wire import download as downloads
 from desktop.wire.download import MOST_BYTES, NotGiven, download
 from desktop.wire.failures import RequestFailed

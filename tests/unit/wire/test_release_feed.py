@@ -6,7 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from desktop.core.releases import Release, is_page_address
+from desktop.core.addresses import is_page_address
+from desktop.core.releases import Release
 from desktop.wire.release_feed import NoReleases, newest
 
 ADDRESS = "https://host.example/o/nacre/releases.atom"

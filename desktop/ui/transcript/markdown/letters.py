@@ -6,8 +6,8 @@ from markdown_it.token import Token
 from PySide6.QtGui import QFont, QTextCharFormat, QTextCursor
 
 from desktop.ui.hidden import with_signs
-from desktop.ui.transcript.phrases import say
 from desktop.ui.transcript.pieces import Paper
+from desktop.ui.transcript.saying import say
 from desktop.ui.transcript.signs import sign_letters
 
 _LINK_SCHEMES = ("http:", "https:", "mailto:")
