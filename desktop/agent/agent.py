@@ -175,6 +175,7 @@ class Agent:
             ways_on=() if turn or holder else self._ways_on,
             new_tools=self._new_tools,
             asking=self._around.kin.asking(self.tab_id),
+            unsaved=tuple(one.id for one in self._ledger.unsaved),
         )
 
     async def open(self, elsewhere: Elsewhere | None = None) -> TabStatus:

@@ -168,11 +168,18 @@ class ConversationPage(QWidget):
         self.resend_line.show_spent(status.spent, is_running=status.phase == "running")
         self.tools_line.show_tools(status.new_tools, is_idle=status.phase == "idle")
         self.refresh_ready()
-        self._show_problem(status.problem)
+        self._show_problem(self._problem_of(status))
         if status.dangling and status.dangling != self._dangling_shown:
             self._dangling_shown = status.dangling
             if not self.composer.text():
                 self.composer.set_text(status.dangling)
+
+    def _problem_of(self, status: TabStatus) -> str:
+        if not (status.problem and status.unsaved):
+            return status.problem
+        return self.tr("{problem} The end of this conversation is not saved yet.").format(
+            problem=status.problem
+        )
 
     def _show_problem(self, problem: str) -> None:
         """Says a problem once: who closed it does not want it again with the next status."""
