@@ -20,6 +20,7 @@ from PySide6.QtCore import QEvent, QObject, QPoint
 from PySide6.QtWidgets import QApplication
 
 from desktop.app.collecting import Collector
+from desktop.app.finishing import finish
 from desktop.app.windows import Windows
 from desktop.core.errors import NacreError
 from desktop.core.loading import at_rest
@@ -325,7 +326,7 @@ class Program:
             answer = await asking.choose(
                 window,
                 window.tr("An agent is still working"),
-                window.tr("Stop it now, or let it finish in the background?"),
+                window.tr("Stop the agent now, or let it finish in the background?"),
                 (
                     ("stop", window.tr("Stop and quit")),
                     ("finish", window.tr("Finish, then quit")),
@@ -335,16 +336,8 @@ class Program:
             )
         finally:
             self._asked = False
-        if answer == "stop":
+        if answer == "stop" or (answer == "finish" and await finish(self._windows, runtime)):
             self.quit()
-        elif answer == "finish":
-            for one in self._windows.all:
-                one.hide()
-            await runtime.until_idle()
-            if all(
-                one.isHidden() for one in self._windows.all
-            ):  # a second start may bring one back
-                self.quit()
 
     def _listen_to_signals(self, loop: asyncio.AbstractEventLoop) -> None:
         if sys.platform == "win32":

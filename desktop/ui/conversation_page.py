@@ -340,9 +340,8 @@ class ConversationPage(QWidget):
                 self.composer.clear()
             self.save_draft()
             return
-        if self.composer.text() == text and self.composer.attachments() == attachments:
-            self.composer.clear()
-            self.save_draft()
+        self.composer.drop_sent(text, attachments)
+        self.save_draft()
         self.pane.follow()
 
     def _answer(self, question_id: str, answer: Answer) -> None:

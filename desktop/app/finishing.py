@@ -1,0 +1,52 @@
+"""Finish, then quit: the windows are put away until nothing runs, and come back for a question,
+which nobody could answer otherwise."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from desktop.app.windows import Windows
+    from desktop.core.status import TabStatus
+    from desktop.headless.runtime import Runtime
+
+
+async def finish(windows: Windows, runtime: Runtime) -> bool:
+    """Returns when nothing runs any more, or when a question or a later start has brought a window
+    back; whether the program may end."""
+    asked: asyncio.Future[str] = asyncio.get_running_loop().create_future()
+    questions = _Questions(asked)
+    unsubscribe = runtime.hub.subscribe(questions)
+    idle = asyncio.ensure_future(runtime.until_idle())
+    try:
+        for status in runtime.hub.statuses:
+            questions.status(status)
+        if not asked.done():
+            windows.put_away()
+        await asyncio.wait((asked, idle), return_when=asyncio.FIRST_COMPLETED)
+    finally:
+        unsubscribe()
+        idle.cancel()
+    if not asked.done():
+        return windows.are_away
+    windows.come_back()
+    desk = windows.front.desk
+    if desk is not None:
+        await desk.go_to(asked.result())
+    return False
+
+
+class _Questions:
+    """A listener that settles a future with the first conversation that asks."""
+
+    def __init__(self, asked: asyncio.Future[str]) -> None:
+        self._asked = asked
+
+    def receipt(self, receipt: object) -> None: ...
+
+    def live(self, tab_id: str, op: object) -> None: ...
+
+    def status(self, status: TabStatus) -> None:
+        if status.questions and not self._asked.done():
+            self._asked.set_result(status.tab_id)
