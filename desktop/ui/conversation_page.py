@@ -348,6 +348,10 @@ class ConversationPage(QWidget):
         self._tasks.start(self._doors.commands.answer(question_id, answer), "answer")
         self.composer.field.setFocus()
 
+    def _write(self, text: str) -> None:
+        self.composer.field.setFocus()
+        self.composer.field.insertPlainText(text)
+
     def _try_now(self) -> None:
         self._tasks.start(self._doors.commands.try_now(self.tab_id), f"try now {self.tab_id}")
 
@@ -437,6 +441,7 @@ class ConversationPage(QWidget):
         self.pane.failed.connect(self.banner.say)
         self.permission_bar.answered.connect(self._answer)
         self.permission_bar.guard_over.connect(self._offer_focus)
+        self.permission_bar.typed.connect(self._write)
         self.queue_bar.edit_wanted.connect(self.branching.cancel)
         self.queue_bar.edit_wanted.connect(self.queue_editing.edit)
         self.branching.edit_begins.connect(self.queue_editing.cancel)

@@ -30,12 +30,19 @@ from desktop.ui.theme import Theme
 from desktop.ui.visible import visible
 
 GUARD_MS = 500
+_WITH_OTHERS = (
+    Qt.KeyboardModifier.ControlModifier
+    | Qt.KeyboardModifier.AltModifier
+    | Qt.KeyboardModifier.MetaModifier
+)
 
 
 class PermissionBar(QFrame):
-    """Shows the first open question of one conversation. `answered(question_id, Answer)`."""
+    """Shows the first open question of one conversation. `answered(question_id, Answer)`;
+    `typed(text)`: a letter that answers nothing, for the field below."""
 
     answered = Signal(str, object)
+    typed = Signal(str)
     guard_over = Signal()
 
     def __init__(
@@ -214,12 +221,19 @@ class PermissionBar(QFrame):
     # -- answering ----------------------------------------------------------------------------
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
+        if event.modifiers() & _WITH_OTHERS:
+            super().keyPressEvent(event)
+            return
         wanted = {Qt.Key.Key_1: self._allow, Qt.Key.Key_2: self._always, Qt.Key.Key_3: self._deny}
         button = wanted.get(Qt.Key(event.key()))
-        if button is not None and button.isEnabled() and button.isVisible():
-            button.click()
-            return
-        super().keyPressEvent(event)
+        if button is not None:
+            if button.isEnabled() and button.isVisible():
+                button.click()
+        elif event.text().isprintable() and event.text().strip():
+            # Who begins to write means the agent: a 1 in what they write must allow nothing.
+            self.typed.emit(event.text())
+        else:
+            super().keyPressEvent(event)
 
     def _answer(self, answer: Answer) -> None:
         if self._question is None or self.guarded:

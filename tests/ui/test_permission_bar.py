@@ -67,6 +67,21 @@ def test_no_button_is_a_default(bar: PermissionBar) -> None:
     ]
 
 
+def test_u31_what_is_written_goes_on_and_allows_nothing(bar: PermissionBar, qtbot: QtBot) -> None:
+    given, typed = answers_of(bar), list[str]()
+    bar.typed.connect(typed.append)
+    bar.show_questions([question()])
+    ready(bar, qtbot)
+    bar.setFocus()
+    qtbot.keyClicks(bar, "pe")
+    assert typed == ["p", "e"]
+    qtbot.keyClick(bar, Qt.Key.Key_Space)
+    for with_key in ("ControlModifier", "AltModifier", "MetaModifier"):
+        qtbot.keyClick(bar, Qt.Key.Key_1, Qt.KeyboardModifier[with_key])
+    assert given == []
+    assert typed == ["p", "e"]
+
+
 def test_u31_the_whole_command_is_shown_with_invisible_characters_visible(
     bar: PermissionBar, qtbot: QtBot
 ) -> None:
