@@ -1,10 +1,12 @@
 """A check box whose words go on in the next line where the width ends; Qt's own widens the page."""
 
-from PySide6.QtCore import QSize
+from PySide6.QtCore import QRect, QSize
 from PySide6.QtGui import QPainter, QPaintEvent, QPalette, QResizeEvent
 from PySide6.QtWidgets import QCheckBox, QSizePolicy, QStyle, QStyleOptionButton, QWidget
 
 from desktop.ui.framed import draw_tick
+
+_WIDE = 1_000  # pixels, wider than the box and its margins
 
 
 class WrappingBox(QCheckBox):
@@ -67,8 +69,11 @@ class WrappingBox(QCheckBox):
 
     def _beside(self) -> int:
         """The box and what is between it and the words."""
-        box = self.style().pixelMetric(QStyle.PixelMetric.PM_IndicatorWidth, None, self)
-        return box + 2 * self._space()
+        option = QStyleOptionButton()
+        self.initStyleOption(option)
+        option.rect = QRect(0, 0, _WIDE, _WIDE)
+        words = self.style().subElementRect(QStyle.SubElement.SE_CheckBoxContents, option, self)
+        return _WIDE - words.width() + self._space() // 2
 
     def _space(self) -> int:
         return self.style().pixelMetric(QStyle.PixelMetric.PM_CheckBoxLabelSpacing, None, self)
