@@ -123,10 +123,12 @@ class Program:
         if self._errand is not None:
             self._tasks.start(self._run(self._errand), "self-test")
         await self._quitting
-        code = await self._end()
+        trouble = await self._end()
         self._caret.stop()
         collector.stop()
-        return code
+        if trouble is not None:
+            raise trouble
+        return 0
 
     def _complete(self) -> None:
         """What is needed from the first moment after the paint on."""
@@ -345,18 +347,21 @@ class Program:
         for number in (signal.SIGINT, signal.SIGTERM):
             loop.add_signal_handler(number, self.quit)
 
-    async def _end(self) -> int:
+    async def _end(self) -> NacreError | None:
+        """All of it, whatever fails: what of the last words could not be kept is given back."""
+        trouble: NacreError | None = None
         self.arrivals.end()
         look = self._cache
         first, *further = (window.state() for window in self._windows.all)
         cache = replace(first, theme=look.theme, font_scale=look.font_scale, further=tuple(further))
         try:
             async with asyncio.timeout(END_SECONDS):
-                for window in self._windows.all:
-                    await window.end()
-                await self._tasks.close()
-                if self._layers is not None:
-                    await self._layers.close()
+                steps = [*(window.end for window in self._windows.all), self._tasks.close]
+                for step in (*steps, self._layers.close) if self._layers else steps:
+                    try:
+                        await step()
+                    except NacreError as error:
+                        trouble = trouble or error
                 await asyncio.to_thread(write_cache, self._folder.window_cache, cache)
         except TimeoutError:
             _LOG.warning("the end took too long; what still waits is left behind")
@@ -367,7 +372,7 @@ class Program:
         if self._crashes is not None:
             self._crashes.end()
         self._windows.deleteLater()
-        return 0
+        return trouble
 
     # -- telling ------------------------------------------------------------------------------
 

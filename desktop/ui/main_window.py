@@ -224,15 +224,18 @@ class MainWindow(QMainWindow):
         )
 
     async def end(self) -> None:
-        """The root has decided: keeps what was being written and closes for good."""
+        """The root has decided: keeps what was being written and closes for good. Raises StoreError
+        at the end when not all of it could be kept."""
         self._may_close = True
         self.close()
         for unsubscribe in self._unsubscribes:
             unsubscribe()
-        await self.area.close_pages()
-        if self._desk is not None:
-            self._desk.searching.end()
-            await self._desk.new_draft.keep()
+        try:
+            await self.area.close_pages()
+        finally:
+            if self._desk is not None:
+                self._desk.searching.end()
+                await self._desk.new_draft.keep()
 
     def closeEvent(self, event: QCloseEvent) -> None:
         if self._may_close:
