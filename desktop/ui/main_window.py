@@ -96,7 +96,11 @@ class MainWindow(QMainWindow):
         )
         self._build()
         # Still empty: what is seen of the menus before one is opened.
-        self._menus = {name: self.menuBar().addMenu(self.tr(name)) for name in MENUS}
+        self._menus = {
+            # Alt and the first letter; all differ.
+            name: self.menuBar().addMenu(f"&{self.tr(name)}")
+            for name in MENUS
+        }
         self._acts = WindowActs(
             self,
             area=self.area,
