@@ -1,7 +1,8 @@
 """The question before an act, above the composer; never a dialog (LOOK.md, SPEC U30, U31).
 
 It names the act in a sentence and shows exactly what would run, with invisible characters made
-visible. For the first half second nothing can be pressed and nothing has the focus; no button is
+visible. For half a second after it appeared, and after its window came to the front, nothing is
+answered; it takes the focus from nobody who writes; no button is
 a default; "always" shows its rule before it is kept and waits until all of a long act was seen.
 A circle is asked about in the same place: let it go on, stop it, or tell it something (U27).
 In a low window the words scroll; the buttons stand.
@@ -10,7 +11,7 @@ In a low window the words scroll; the buttons stand.
 from collections.abc import Callable, Sequence
 from typing import assert_never
 
-from PySide6.QtCore import QSize, Qt, QTimer, Signal
+from PySide6.QtCore import QEvent, QSize, Qt, QTimer, Signal
 from PySide6.QtGui import QKeyEvent, QResizeEvent
 from PySide6.QtWidgets import (
     QFrame,
@@ -57,6 +58,7 @@ class PermissionBar(QFrame):
         self._rule_words = rule_words
         self._question: Question | None = None
         self._seen_all = False
+        self._is_new = False
         self._guard = QTimer(self, singleShot=True, interval=GUARD_MS)
         self._guard.timeout.connect(self._end_guard)
         self._build(theme)
@@ -102,7 +104,7 @@ class PermissionBar(QFrame):
 
     @property
     def guarded(self) -> bool:
-        """Whether the first half second still runs."""
+        """Whether the half second still runs after it appeared or its window came to the front."""
         return self._guard.isActive()
 
     # -- asking -------------------------------------------------------------------------------
@@ -124,10 +126,18 @@ class PermissionBar(QFrame):
         is_diff = isinstance(about, Act) and about.detail_kind == "diff"
         self._detail.show_act(visible(about.detail), is_diff=is_diff)
         self._seen_all = False
+        self._is_new = True
         for button in self._buttons:
             button.setEnabled(False)
         self.show()
         self._guard.start()
+
+    def changeEvent(self, event: QEvent) -> None:
+        """A click that brings the window to the front is no answer, wherever it lands."""
+        super().changeEvent(event)
+        came = event.type() == QEvent.Type.ActivationChange and self.isActiveWindow()
+        if came and self._question is not None:
+            self._guard.start()
 
     def _dress_for_act(self, act: Act) -> None:
         self.setAccessibleName(self.tr("Permission"))
@@ -202,7 +212,9 @@ class PermissionBar(QFrame):
         self._allow.setEnabled(True)
         self._deny.setEnabled(True)
         self._note_scroll()
-        self.guard_over.emit()
+        if self._is_new:
+            self._is_new = False
+            self.guard_over.emit()
 
     def _note_scroll(self) -> None:
         bar = self._detail.verticalScrollBar()

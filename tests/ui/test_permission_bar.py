@@ -82,6 +82,31 @@ def test_u31_what_is_written_goes_on_and_allows_nothing(bar: PermissionBar, qtbo
     assert typed == ["p", "e"]
 
 
+def test_u31_a_click_that_brings_the_window_to_the_front_answers_nothing(
+    bar: PermissionBar, qtbot: QtBot
+) -> None:
+    given, focused = answers_of(bar), list[bool]()
+    bar.guard_over.connect(lambda: focused.append(True))
+    other = QWidget()
+    qtbot.addWidget(other)
+    bar.show_questions([question()])
+    ready(bar, qtbot)
+    other.show()
+    other.activateWindow()
+    qtbot.waitUntil(other.isActiveWindow)
+    bar.activateWindow()
+    qtbot.waitUntil(bar.isActiveWindow)
+    press(bar, "allowOnce")
+    qtbot.keyClick(bar, Qt.Key.Key_1)
+    press(bar, "allowAlways")
+    press(bar, "keepRule")
+    assert given == []
+    qtbot.waitUntil(lambda: not bar.guarded)
+    assert focused == [True], "the keyboard is offered once"
+    press(bar, "allowOnce")
+    assert given == [("q1", Answer("once"))]
+
+
 def test_u31_the_whole_command_is_shown_with_invisible_characters_visible(
     bar: PermissionBar, qtbot: QtBot
 ) -> None:
