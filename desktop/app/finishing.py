@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from desktop.app.windows import Windows
     from desktop.core.status import TabStatus
     from desktop.headless.runtime import Runtime
+    from desktop.ui.main_window import MainWindow
 
 
 async def finish(windows: Windows, runtime: Runtime) -> bool:
@@ -35,6 +36,28 @@ async def finish(windows: Windows, runtime: Runtime) -> bool:
     if desk is not None:
         await desk.go_to(asked.result())
     return False
+
+
+def has_unsaved(runtime: Runtime) -> bool:
+    """Whether something that was shown waits in memory for a disk that takes it."""
+    return any(status.unsaved for status in runtime.hub.statuses)
+
+
+async def leave_unsaved(window: MainWindow) -> bool:
+    """Asks whether it may be lost. The end tries once more to save it."""
+    from desktop.ui import asking
+
+    answer = await asking.choose(
+        window,
+        window.tr("Not everything is saved"),
+        window.tr(
+            "The end of a conversation could not be saved. If there is still no room for it when"
+            " Nacre quits, it is lost."
+        ),
+        (("stay", window.tr("Stay")), ("quit", window.tr("Quit"))),
+        escape="stay",
+    )
+    return answer == "quit"
 
 
 class _Questions:

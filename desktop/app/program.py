@@ -20,7 +20,7 @@ from PySide6.QtCore import QEvent, QObject, QPoint
 from PySide6.QtWidgets import QApplication
 
 from desktop.app.collecting import Collector
-from desktop.app.finishing import finish
+from desktop.app.finishing import finish, has_unsaved, leave_unsaved
 from desktop.app.windows import Windows
 from desktop.core.errors import NacreError
 from desktop.core.loading import at_rest
@@ -313,18 +313,23 @@ class Program:
             self._quit_wanted()
 
     def _quit_wanted(self) -> None:
-        if self._runtime is None or not self._runtime.busy():
+        runtime = self._runtime
+        if runtime is None or not (runtime.busy() or has_unsaved(runtime)):
             self.quit()
         elif not self._asked:
-            self._tasks.start(self._ask_then_close(self._runtime), "ask before closing")
+            self._tasks.start(self._ask_then_close(runtime), "ask before closing")
 
     async def _ask_then_close(self, runtime: Runtime) -> None:
-        """Asks once: keep the turn running to its end, or stop it."""
+        """Asks once: keep the turn running to its end, or stop it; or lose what is not saved."""
         from desktop.ui import asking
 
         self._asked = True
         window = self._windows.front
         try:
+            if not runtime.busy():
+                if await leave_unsaved(window):
+                    self.quit()
+                return
             answer = await asking.choose(
                 window,
                 window.tr("An agent is still working"),

@@ -8,7 +8,8 @@ import pytest
 
 from desktop.core.errors import StoreError
 from tests.e2e.disk import fill, remount, small_disk
-from tests.fakes.messages_api import MessagesServer, reply
+from tests.fakes.messages_api import MessagesServer, reply, text
+from tests.ui.program import sealed, spoken
 
 if TYPE_CHECKING:
     from tests.e2e.nacre import Home
@@ -57,3 +58,30 @@ def test_f_s04_a_draft_that_the_full_disk_does_not_take_is_told_and_the_end_is_a
         person = enter(server)
         person.wait(lambda: person.reads("A needle."))
         assert person.leave() == 0
+
+
+def test_f_s04_an_answer_that_is_not_saved_stays_in_sight_and_is_not_left_without_a_word(
+    home: Home, enter: Enter
+) -> None:
+    shown = "Shown, and then no room. " * 20
+    with small_disk(home.data, "20m"):
+        script = [reply("A needle."), reply(text(shown)).gate_after(6, "mid")]
+        with MessagesServer(script) as server:
+            person = enter(server)
+            tab_id = person.begin("one")
+            person.wait(lambda: person.reads("A needle.") and person.idle())
+            person.say("two")
+            person.wait_at_gate(server, "mid")
+            person.wait(lambda: person.reads("Shown"))
+            fill(home.data / "fill")
+            server.release("mid")
+            person.wait(lambda: person.idle() and "not saved yet" in person.labels())
+            assert person.reads("Shown"), "it stays where it was seen"
+            person.close()
+            person.answer_box("Stay")
+            assert not person.gone()
+            (home.data / "fill").unlink()
+            person.close()
+            person.answer_box("Quit")
+            assert person.ended() == 0
+            assert spoken(sealed(home, tab_id))[-1][1].startswith("Shown")
