@@ -683,8 +683,10 @@ class Agent:
             self.tell()
 
     def _show_compacting(self, compacting: Compacting | None) -> None:
-        if compacting != self._compacting:
-            self._compacting = compacting
+        before, self._compacting = self._compacting, compacting
+        if compacting != before:
+            if before and compacting and compacting.part != before.part:
+                self._count()  # the piece before has been paid
             self.tell()
 
     def _progressed(self) -> None:
