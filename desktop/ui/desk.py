@@ -212,6 +212,7 @@ class Desk(QObject):
         finally:
             self.reachable.emit()
         composer.drop_sent(text, attachments)
+        await self.new_draft.keep()
         await self._load()
         self._area.show_tab(tab_id)
         page, written = self._area.current, composer.draft()
@@ -219,7 +220,7 @@ class Desk(QObject):
             # What was written behind it meanwhile is about this conversation.
             composer.clear()
             page.composer.refill(written.text, written.attachments)
-        await self.new_draft.keep()
+            self.new_draft.save()
 
     def play_tour(self) -> None:
         self._tasks.start(self._play_tour(), "play the tour")

@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QByteArray, Qt, Signal
+from PySide6.QtCore import QByteArray, QSize, Qt, Signal
 from PySide6.QtGui import QCloseEvent
 from PySide6.QtWidgets import (
     QMainWindow,
@@ -56,6 +56,7 @@ if TYPE_CHECKING:
 
 FillMenus = Callable[["MainWindow", dict[str, "QMenu"], Slots], dict[str, "QAction"]]
 
+_OF_SCREEN = 0.95  # the rest is for the frame
 MENUS = ("File", "Edit", "View", "Conversation", "Go", "Help")
 
 
@@ -338,7 +339,9 @@ class MainWindow(QMainWindow):
         if not geometry or not self.restoreGeometry(
             QByteArray.fromBase64(self._cache.geometry.encode("ascii"))
         ):
-            self.resize(measures.window_width, measures.window_height)
+            # On a small or a magnified screen no part of it may be off the edge.
+            wanted = QSize(measures.window_width, measures.window_height)
+            self.resize(wanted.boundedTo(self.screen().availableSize() * _OF_SCREEN))
         width = self._cache.sidebar or measures.sidebar
         self._splitter.setSizes([width, max(1, self.width() - width)])
         self.sidebar.setVisible(not self._cache.sidebar_hidden)

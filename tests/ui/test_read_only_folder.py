@@ -19,7 +19,8 @@ if TYPE_CHECKING:
 def test_f_c05_a_history_on_a_read_only_disk_is_read_in_the_window_which_says_so(
     home: Home, enter: Enter
 ) -> None:
-    with small_disk(home.data, "20m"), MessagesServer([reply("A needle.")]) as server:
+    # So large that nothing is to be said of its room.
+    with small_disk(home.data, "2g"), MessagesServer([reply("A needle.")]) as server:
         person = enter(server)
         person.begin("one")
         person.wait(lambda: person.reads("A needle.") and person.idle())
