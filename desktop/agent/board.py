@@ -82,6 +82,7 @@ class Board:
             ways_on=() if work or holder else self._ways_on,
             new_tools=self._new_tools,
             asking=self._around.kin.asking(self._tab_id),
+            unsaved=tuple(one.id for one in self._ledger.unsaved),
         )
 
     def tell(self) -> None:
@@ -121,8 +122,10 @@ class Board:
             self.tell()
 
     def show_compacting(self, compacting: Compacting | None) -> None:
-        if compacting != self._compacting:
-            self._compacting = compacting
+        before, self._compacting = self._compacting, compacting
+        if compacting != before:
+            if before and compacting and compacting.part != before.part:
+                self.count()  # the piece before has been paid
             self.tell()
 
     def progressed(self) -> None:

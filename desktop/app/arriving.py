@@ -6,7 +6,6 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from desktop.app.front import bring_to_front
 from desktop.app.windows import Windows
 from desktop.ui.tasks import Tasks
 
@@ -27,7 +26,7 @@ class Arrivals:
     def hear(self, message: Message) -> Answer:
         if self._ending:
             return "ending"
-        bring_to_front(self._windows.front, message.token)
+        self._windows.come_back(message.token)
         self._wanted = message.place or self._wanted
         self.go()
         return "done"

@@ -17,7 +17,7 @@ from desktop.core.panels import Place, PluginPanel
 from desktop.credentials.closed_process import close_this_process
 from desktop.diagnostics import Hooks, LogFile, Redaction, program_version
 from desktop.headless.backups import Around, Backups
-from desktop.headless.opening import now_ms
+from desktop.headless.opening import made_ready, now_ms
 from desktop.headless.places import DiskWatch, shared_folder
 from desktop.headless.plugin_list import Plugins
 from desktop.headless.releases import Around as AroundReleases
@@ -115,7 +115,8 @@ class Layers:
     async def open(self) -> Runtime:
         """Makes the folder ready and opens what lies in it. Raises NacreError."""
         close_this_process()
-        for notice in await asyncio.to_thread(self._prepare):
+        notices = await asyncio.to_thread(self._prepare)
+        for notice in notices:
             self._stand(notice, notice, "")
         self._runtime = await start(
             self._folder,
@@ -125,6 +126,9 @@ class Layers:
             hub=self._early.hub,
         )
         self._early.hand_over(self._runtime.reader)
+        if self._runtime.is_read_only:  # which the runtime's own notice says
+            for notice in notices:
+                self._stand(notice, "", "")
         later = asyncio.get_running_loop().call_later
         self._log_watch = LogWatch(self._folder.database)
         self._log_watch.woken.connect(self._runtime.wake)
@@ -373,7 +377,7 @@ class Layers:
     def _prepare(self) -> tuple[str, ...]:
         """On a thread; what the person should know about the folder."""
         try:
-            notices = self._folder.prepare()
+            notices = made_ready(self._folder)
             shared = shared_folder(self._folder.root)
             return (*notices, shared) if shared else notices
         finally:

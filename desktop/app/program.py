@@ -20,6 +20,7 @@ from PySide6.QtCore import QEvent, QObject, QPoint
 from PySide6.QtWidgets import QApplication
 
 from desktop.app.collecting import Collector
+from desktop.app.finishing import finish, has_unsaved, leave_unsaved
 from desktop.app.windows import Windows
 from desktop.core.errors import NacreError
 from desktop.core.loading import at_rest
@@ -125,10 +126,12 @@ class Program:
         if self._errand is not None:
             self._tasks.start(self._run(self._errand), "self-test")
         await self._quitting
-        code = await self._end()
+        trouble = await self._end()
         self._caret.stop()
         collector.stop()
-        return code
+        if trouble is not None:
+            raise trouble
+        return 0
 
     def _complete(self) -> None:
         """What is needed from the first moment after the paint on."""
@@ -322,22 +325,27 @@ class Program:
             self._quit_wanted()
 
     def _quit_wanted(self) -> None:
-        if self._runtime is None or not self._runtime.busy():
+        runtime = self._runtime
+        if runtime is None or not (runtime.busy() or has_unsaved(runtime)):
             self.quit()
         elif not self._asked:
-            self._tasks.start(self._ask_then_close(self._runtime), "ask before closing")
+            self._tasks.start(self._ask_then_close(runtime), "ask before closing")
 
     async def _ask_then_close(self, runtime: Runtime) -> None:
-        """Asks once: keep the turn running to its end, or stop it."""
+        """Asks once: keep the turn running to its end, or stop it; or lose what is not saved."""
         from desktop.ui import asking
 
         self._asked = True
         window = self._windows.front
         try:
+            if not runtime.busy():
+                if await leave_unsaved(window):
+                    self.quit()
+                return
             answer = await asking.choose(
                 window,
                 window.tr("An agent is still working"),
-                window.tr("Stop it now, or let it finish in the background?"),
+                window.tr("Stop the agent now, or let it finish in the background?"),
                 (
                     ("stop", window.tr("Stop and quit")),
                     ("finish", window.tr("Finish, then quit")),
@@ -347,16 +355,8 @@ class Program:
             )
         finally:
             self._asked = False
-        if answer == "stop":
+        if answer == "stop" or (answer == "finish" and await finish(self._windows, runtime)):
             self.quit()
-        elif answer == "finish":
-            for one in self._windows.all:
-                one.hide()
-            await runtime.until_idle()
-            if all(
-                one.isHidden() for one in self._windows.all
-            ):  # a second start may bring one back
-                self.quit()
 
     def _listen_to_signals(self, loop: asyncio.AbstractEventLoop) -> None:
         if sys.platform == "win32":
@@ -364,18 +364,21 @@ class Program:
         for number in (signal.SIGINT, signal.SIGTERM):
             loop.add_signal_handler(number, self.quit)
 
-    async def _end(self) -> int:
+    async def _end(self) -> NacreError | None:
+        """All of it, whatever fails: what of the last words could not be kept is given back."""
+        trouble: NacreError | None = None
         self.arrivals.end()
         look = self._cache
         first, *further = (window.state() for window in self._windows.all)
         cache = replace(first, theme=look.theme, font_scale=look.font_scale, further=tuple(further))
         try:
             async with asyncio.timeout(END_SECONDS):
-                for window in self._windows.all:
-                    await window.end()
-                await self._tasks.close()
-                if self._layers is not None:
-                    await self._layers.close()
+                steps = [*(window.end for window in self._windows.all), self._tasks.close]
+                for step in (*steps, self._layers.close) if self._layers else steps:
+                    try:
+                        await step()
+                    except NacreError as error:
+                        trouble = trouble or error
                 await asyncio.to_thread(write_cache, self._folder.window_cache, cache)
         except TimeoutError:
             _LOG.warning("the end took too long; what still waits is left behind")
@@ -386,7 +389,7 @@ class Program:
         if self._crashes is not None:
             self._crashes.end()
         self._windows.deleteLater()
-        return 0
+        return trouble
 
     # -- telling ------------------------------------------------------------------------------
 

@@ -48,6 +48,22 @@ class Windows(QObject):
         for key, (sentence, detail) in window.banner.notices.items():
             self.front.stand(key, sentence, detail)
 
+    @property
+    def are_away(self) -> bool:
+        return all(window.isHidden() for window in self._windows)
+
+    def put_away(self) -> None:
+        """None is seen, all are there."""
+        for window in self._windows:
+            window.hide()
+
+    def come_back(self, token: str = "") -> None:
+        """All are seen again; the one that was active last comes to the front."""
+        for window in reversed(self._windows[1:]):
+            if window.isHidden():
+                window.show()
+        bring_to_front(self.front, token)
+
     def say(self, sentence: str, detail: str = "") -> None:
         """A message where the person is."""
         self.front.say(sentence, detail)

@@ -68,7 +68,8 @@ class TabStatus:
     `elsewhere`: another process runs a turn here (`holder` says which). `held`: the queue waits for
     the person. `dangling`: an unanswered text, offered in the composer. `problem`: a sentence about
     what could not be kept or done, until the next action. `ways_on`: what can be done about a last
-    answer that did not come to its end.
+    answer that did not come to its end. `unsaved`: ids of rows that wait in memory for a store that
+    takes them.
     """
 
     tab_id: str
@@ -92,3 +93,4 @@ class TabStatus:
     ways_on: tuple[Way, ...] = ()
     new_tools: NewTools | None = None
     asking: tuple[str, ...] = ()
+    unsaved: tuple[str, ...] = ()

@@ -119,11 +119,13 @@ class Hub:
             _tell(lambda listener=listener: listener.live(tab_id, op))
 
     def status(self, status: TabStatus) -> None:
-        """Keeps it and hands it on. A tab that came to rest has no open block any more."""
+        """Keeps it and hands it on. A tab that came to rest has no open block any more, but what
+        was shown and could not be saved (FIELD F-S04)."""
         self._status[status.tab_id] = status
         if status.phase == "idle":
             for block in self.open_blocks(status.tab_id):
-                self.live(status.tab_id, Dropped(block.opened.id))
+                if block.opened.id not in status.unsaved:
+                    self.live(status.tab_id, Dropped(block.opened.id))
         for listener in self._listeners(status.tab_id):
             _tell(lambda listener=listener: listener.status(status))
 

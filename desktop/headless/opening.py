@@ -32,14 +32,19 @@ def prepared(folder: paths.DataFolder) -> tuple[str, ...]:
 
     Returns what the person should know about it: for a command's standard error.
     """
+    notices = made_ready(folder)
+    doubts = (places.shared_folder(folder.root), places.low_disk(folder.root))
+    return (*notices, *(doubt for doubt in doubts if doubt))
+
+
+def made_ready(folder: paths.DataFolder) -> tuple[str, ...]:
+    """What there is to say when it is ready, or can be read at least. Raises DataFolderError."""
     try:
-        notices = folder.prepare()
+        return folder.prepare()
     except paths.DataFolderError as error:
         if error.reason in ("read-only", "full") and folder.database.is_file():
             return (error.sentence,)
         raise
-    doubts = (places.shared_folder(folder.root), places.low_disk(folder.root))
-    return (*notices, *(doubt for doubt in doubts if doubt))
 
 
 def tidy_spool(spool: Path, before: float) -> None:

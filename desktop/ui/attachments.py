@@ -4,7 +4,7 @@ sentence that says what could not come along. Knows nothing of files: it shows w
 from __future__ import annotations
 
 import itertools
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -190,6 +190,13 @@ class Attachments(QWidget):
         before = self._complaint.text()
         self._complaint.setText(f"{before}\n{sentence}".strip() if sentence else "")
         self._refresh()
+
+    def drop(self, attachments: Iterable[Mapping[str, Any]]) -> None:
+        """Takes these away, each once, as far as they are there."""
+        for one in attachments:
+            chip = next((chip for chip in self._chips if chip.attachment == one), None)
+            if chip is not None:
+                self._remove(chip)
 
     def clear(self) -> None:
         for chip in list(self._chips):

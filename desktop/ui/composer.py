@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from PySide6.QtCore import QSize, Qt, QTimer, Signal
-from PySide6.QtGui import QResizeEvent
+from PySide6.QtGui import QResizeEvent, QTextCursor
 from PySide6.QtWidgets import (
     QFrame,
     QHBoxLayout,
@@ -36,6 +36,7 @@ from desktop.ui.message_field import MessageField
 from desktop.ui.plain_text import text_of
 from desktop.ui.quiet_combo import QuietCombo
 from desktop.ui.theme import Theme
+from desktop.ui.units import units
 
 if TYPE_CHECKING:
     from desktop.core.access import AccessState
@@ -124,6 +125,19 @@ class Composer(QFrame):
 
     def attachments(self) -> list[dict[str, Any]]:
         return self.attached.entries
+
+    def drop_sent(self, text: str, attachments: Sequence[Mapping[str, Any]]) -> None:
+        """What has gone out leaves the field; what was written behind it meanwhile stays."""
+        if self.text() == text and self.attachments() == list(attachments):
+            self.clear()
+            return
+        if not self.text().startswith(text):
+            return
+        cursor = QTextCursor(self.field.document())
+        cursor.setPosition(units(text), QTextCursor.MoveMode.KeepAnchor)
+        cursor.removeSelectedText()
+        self.field.document().clearUndoRedoStacks()
+        self.attached.drop(attachments)
 
     def clear(self) -> None:
         self.field.clear()

@@ -19,6 +19,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from desktop.core.errors import StoreError
 from desktop.ui.new_page import NewPage
 from desktop.ui.other_windows import NoOthers, OtherWindows
 from desktop.ui.tab_strip import TabStrip
@@ -351,13 +352,20 @@ class ConversationArea(QWidget):
         return list(self._pages.values())
 
     async def close_pages(self) -> None:
-        """The window ends: places and drafts are kept, scopes closed."""
+        """The window ends: places and drafts are kept, scopes closed. Raises StoreError at the end
+        when a draft could not be kept."""
+        trouble: StoreError | None = None
         for tab_id, page in list(self._pages.items()):
             if tab_id in self._pages:  # another window may take one meanwhile
                 page.close_page()
                 await page.place_keeping.keep()
             if tab_id in self._pages:
-                await page.keep_draft()
+                try:
+                    await page.keep_draft()
+                except StoreError as error:
+                    trouble = trouble or error
+        if trouble is not None:
+            raise trouble
 
     def _leave_current(self) -> None:
         page = self._pages.get(self._current)

@@ -171,7 +171,7 @@ class ConversationPage(QWidget):
         self.resend_line.show_spent(status.spent, is_running=status.phase == "running")
         self.tools_line.show_tools(status.new_tools, is_idle=status.phase == "idle")
         self.refresh_ready()
-        self._show_problem(status.problem)
+        self._show_problem(self._problem_of(status))
         if status.dangling and status.dangling != self._dangling_shown:
             self._dangling_shown = status.dangling
             if not self.composer.text():
@@ -182,6 +182,13 @@ class ConversationPage(QWidget):
         if not self._status.ways_on or self.pane.shows(self._status):
             in_rows = self.pane.view.ways.in_sight
             self.ways_bar.show_status(self._status, in_rows=in_rows)
+
+    def _problem_of(self, status: TabStatus) -> str:
+        if not (status.problem and status.unsaved):
+            return status.problem
+        return self.tr("{problem} The end of this conversation is not saved yet.").format(
+            problem=status.problem
+        )
 
     def _show_problem(self, problem: str) -> None:
         """Says a problem once: who closed it does not want it again with the next status."""
@@ -342,14 +349,17 @@ class ConversationPage(QWidget):
                 self.composer.clear()
             self.save_draft()
             return
-        if self.composer.text() == text and self.composer.attachments() == attachments:
-            self.composer.clear()
-            self.save_draft()
+        self.composer.drop_sent(text, attachments)
+        self.save_draft()
         self.pane.follow()
 
     def _answer(self, question_id: str, answer: Answer) -> None:
         self._tasks.start(self._doors.commands.answer(question_id, answer), "answer")
         self.composer.field.setFocus()
+
+    def _write(self, text: str) -> None:
+        self.composer.field.setFocus()
+        self.composer.field.insertPlainText(text)
 
     def _try_now(self) -> None:
         self._tasks.start(self._doors.commands.try_now(self.tab_id), f"try now {self.tab_id}")
@@ -425,6 +435,7 @@ class ConversationPage(QWidget):
         self.pane.failed.connect(self.banner.say)
         self.permission_bar.answered.connect(self._answer)
         self.permission_bar.guard_over.connect(self._offer_focus)
+        self.permission_bar.typed.connect(self._write)
         self.queue_bar.edit_wanted.connect(self.branching.cancel)
         self.queue_bar.edit_wanted.connect(self.queue_editing.edit)
         self.branching.edit_begins.connect(self.queue_editing.cancel)

@@ -212,11 +212,16 @@ class Desk(QObject):
             del self._unsent[workspace_id]
         finally:
             self.reachable.emit()
-        if composer.text() == text and composer.attachments() == attachments:
-            composer.clear()
-            await self.new_draft.keep()
+        composer.drop_sent(text, attachments)
+        await self.new_draft.keep()
         await self._load()
         self._area.show_tab(tab_id)
+        page, written = self._area.current, composer.draft()
+        if page is not None and (written.text or written.attachments):
+            # What was written behind it meanwhile is about this conversation.
+            composer.clear()
+            page.composer.refill(written.text, written.attachments)
+            self.new_draft.save()
 
     def play_tour(self) -> None:
         self._tasks.start(self._play_tour(), "play the tour")

@@ -16,9 +16,12 @@ from PySide6.QtWidgets import (
 
 from desktop.ui.actions import shortcut_lines
 
+_OF_SCREEN = 0.9
+_SPACE = 8  # pixels
+
 
 def show_shortcuts(parent: QWidget, in_force: Mapping[str, tuple[str, ...]]) -> None:
-    """All keys, from the same declarations as the menus."""
+    """All keys, from the same declarations as the menus; on a low screen they scroll."""
     rows = "".join(
         f"<tr><td>{escape(_say(what))}</td><td>&nbsp;&nbsp;<b>{escape(keys)}</b></td></tr>"
         for what, keys in shortcut_lines(in_force)

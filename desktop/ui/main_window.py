@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QByteArray, Qt, Signal
+from PySide6.QtCore import QByteArray, QSize, Qt, Signal
 from PySide6.QtGui import QCloseEvent
 from PySide6.QtWidgets import (
     QMainWindow,
@@ -56,6 +56,7 @@ if TYPE_CHECKING:
 
 FillMenus = Callable[["MainWindow", dict[str, "QMenu"], Slots], dict[str, "QAction"]]
 
+_OF_SCREEN = 0.95  # the rest is for the frame
 MENUS = ("File", "Edit", "View", "Conversation", "Go", "Help")
 
 
@@ -98,7 +99,11 @@ class MainWindow(QMainWindow):
         )
         self._build()
         # Still empty: what is seen of the menus before one is opened.
-        self._menus = {name: self.menuBar().addMenu(self.tr(name)) for name in MENUS}
+        self._menus = {
+            # Alt and the first letter; all differ.
+            name: self.menuBar().addMenu(f"&{self.tr(name)}")
+            for name in MENUS
+        }
         self._acts = WindowActs(
             self,
             area=self.area,
@@ -231,15 +236,18 @@ class MainWindow(QMainWindow):
         )
 
     async def end(self) -> None:
-        """The root has decided: keeps what was being written and closes for good."""
+        """The root has decided: keeps what was being written and closes for good. Raises StoreError
+        at the end when not all of it could be kept."""
         self._may_close = True
         self.close()
         for unsubscribe in self._unsubscribes:
             unsubscribe()
-        await self.area.close_pages()
-        if self._desk is not None:
-            self._desk.searching.end()
-            await self._desk.new_draft.keep()
+        try:
+            await self.area.close_pages()
+        finally:
+            if self._desk is not None:
+                self._desk.searching.end()
+                await self._desk.new_draft.keep()
 
     def closeEvent(self, event: QCloseEvent) -> None:
         if self._may_close:
@@ -338,7 +346,9 @@ class MainWindow(QMainWindow):
         if not geometry or not self.restoreGeometry(
             QByteArray.fromBase64(self._cache.geometry.encode("ascii"))
         ):
-            self.resize(measures.window_width, measures.window_height)
+            # On a small or a magnified screen no part of it may be off the edge.
+            wanted = QSize(measures.window_width, measures.window_height)
+            self.resize(wanted.boundedTo(self.screen().availableSize() * _OF_SCREEN))
         width = self._cache.sidebar or measures.sidebar
         self._splitter.setSizes([width, max(1, self.width() - width)])
         self.sidebar.setVisible(not self._cache.sidebar_hidden)

@@ -1,7 +1,8 @@
 """The question before an act, above the composer; never a dialog (LOOK.md, SPEC U30, U31).
 
 It names the act in a sentence and shows exactly what would run, with invisible characters made
-visible. For the first half second nothing can be pressed and nothing has the focus; no button is
+visible. For half a second after it appeared, and after its window came to the front, nothing is
+answered; it takes the focus from nobody who writes; no button is
 a default; "always" shows its rule before it is kept and waits until all of a long act was seen.
 A circle is asked about in the same place: let it go on, stop it, or tell it something (U27).
 In a low window the words scroll; the buttons stand.
@@ -10,7 +11,7 @@ In a low window the words scroll; the buttons stand.
 from collections.abc import Callable, Sequence
 from typing import assert_never
 
-from PySide6.QtCore import QSize, Qt, QTimer, Signal
+from PySide6.QtCore import QEvent, QSize, Qt, QTimer, Signal
 from PySide6.QtGui import QKeyEvent, QResizeEvent
 from PySide6.QtWidgets import (
     QFrame,
@@ -31,12 +32,19 @@ from desktop.ui.theme import Theme
 from desktop.ui.visible import visible
 
 GUARD_MS = 500
+_WITH_OTHERS = (
+    Qt.KeyboardModifier.ControlModifier
+    | Qt.KeyboardModifier.AltModifier
+    | Qt.KeyboardModifier.MetaModifier
+)
 
 
 class PermissionBar(QFrame):
-    """Shows the first open question of one conversation. `answered(question_id, Answer)`."""
+    """Shows the first open question of one conversation. `answered(question_id, Answer)`;
+    `typed(text)`: a letter that answers nothing, for the field below."""
 
     answered = Signal(str, object)
+    typed = Signal(str)
     guard_over = Signal()
 
     def __init__(
@@ -51,6 +59,7 @@ class PermissionBar(QFrame):
         self._rule_words = rule_words
         self._question: Question | None = None
         self._seen_all = False
+        self._is_new = False
         self._guard = QTimer(self, singleShot=True, interval=GUARD_MS)
         self._guard.timeout.connect(self._end_guard)
         self._build(theme)
@@ -96,7 +105,7 @@ class PermissionBar(QFrame):
 
     @property
     def guarded(self) -> bool:
-        """Whether the first half second still runs."""
+        """Whether the half second still runs after it appeared or its window came to the front."""
         return self._guard.isActive()
 
     # -- asking -------------------------------------------------------------------------------
@@ -119,10 +128,18 @@ class PermissionBar(QFrame):
         is_diff = isinstance(about, Act) and about.detail_kind == "diff"
         self._detail.show_act(visible(about.detail), is_diff=is_diff)
         self._seen_all = False
+        self._is_new = True
         for button in self._buttons:
             button.setEnabled(False)
         self.show()
         self._guard.start()
+
+    def changeEvent(self, event: QEvent) -> None:
+        """A click that brings the window to the front is no answer, wherever it lands."""
+        super().changeEvent(event)
+        came = event.type() == QEvent.Type.ActivationChange and self.isActiveWindow()
+        if came and self._question is not None:
+            self._guard.start()
 
     def _dress_for_act(self, act: Act) -> None:
         self.setAccessibleName(self.tr("Permission"))
@@ -197,7 +214,9 @@ class PermissionBar(QFrame):
         self._allow.setEnabled(True)
         self._deny.setEnabled(True)
         self._note_scroll()
-        self.guard_over.emit()
+        if self._is_new:
+            self._is_new = False
+            self.guard_over.emit()
 
     def _note_scroll(self) -> None:
         bar = self._detail.verticalScrollBar()
@@ -216,12 +235,19 @@ class PermissionBar(QFrame):
     # -- answering ----------------------------------------------------------------------------
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
+        if event.modifiers() & _WITH_OTHERS:
+            super().keyPressEvent(event)
+            return
         wanted = {Qt.Key.Key_1: self._allow, Qt.Key.Key_2: self._always, Qt.Key.Key_3: self._deny}
         button = wanted.get(Qt.Key(event.key()))
-        if button is not None and button.isEnabled() and button.isVisible():
-            button.click()
-            return
-        super().keyPressEvent(event)
+        if button is not None:
+            if button.isEnabled() and button.isVisible():
+                button.click()
+        elif event.text().isprintable() and event.text().strip():
+            # Who begins to write means the agent: a 1 in what they write must allow nothing.
+            self.typed.emit(event.text())
+        else:
+            super().keyPressEvent(event)
 
     def _answer(self, answer: Answer) -> None:
         if self._question is None or self.guarded:

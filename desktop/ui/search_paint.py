@@ -20,6 +20,7 @@ from desktop.ui.lines import draw_words
 from desktop.ui.search_list import SEARCH_ROLE, Index, SearchModel
 from desktop.ui.search_rows import HeadRow, HitRow, Span
 from desktop.ui.theme import Theme
+from desktop.ui.units import units
 
 LINES = 2
 LONG_WORD = 20
@@ -118,7 +119,7 @@ def _laid_out(
         ways.setAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignAbsolute)
     layout.setTextOption(ways)
     seen = [(low, min(high, len(text))) for low, high in marks if low < len(text)]
-    layout.setFormats([_mark(theme, _units(text[:low]), _units(text[:high])) for low, high in seen])
+    layout.setFormats([_mark(theme, units(text[:low]), units(text[:high])) for low, high in seen])
     y, end = 0.0, 0
     layout.beginLayout()
     for _ in range(LINES):
@@ -131,11 +132,6 @@ def _laid_out(
         end = line.textStart() + line.textLength()
     layout.endLayout()
     return layout, len(text.encode("utf-16-le")[: 2 * end].decode("utf-16-le", "ignore"))
-
-
-def _units(text: str) -> int:
-    """How long a text is for Qt."""
-    return len(text.encode("utf-16-le")) // 2
 
 
 def _without_last_word(text: str) -> str:

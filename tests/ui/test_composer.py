@@ -43,6 +43,28 @@ def test_enter_sends_and_shift_enter_breaks_the_line(composer: Composer, qtbot: 
     assert sent == [("one\ntwo", [])]
 
 
+@pytest.mark.parametrize("sent", ["one", "o\U0001f41an\n e", ""])
+def test_what_was_written_while_a_message_went_out_is_all_that_stays(
+    composer: Composer, qtbot: QtBot, sent: str
+) -> None:
+    first, second = {"name": "a", "text": "A"}, {"name": "b", "text": "B"}
+    composer.refill(sent, [first])
+    gone = (composer.text(), composer.attachments())
+    qtbot.keyClicks(composer.field, " two")
+    composer.add(second)
+    composer.drop_sent(*gone)
+    assert (composer.text(), composer.attachments()) == (" two", [second])
+    qtbot.keyClicks(composer.field, "!")
+    assert composer.text() == " two!", "the caret stays where it was"
+
+
+def test_a_message_that_was_changed_while_it_went_out_stays_whole(composer: Composer) -> None:
+    composer.set_text("one")
+    composer.set_text("another one")
+    composer.drop_sent("one", [])
+    assert composer.text() == "another one"
+
+
 def test_with_the_other_setting_ctrl_enter_sends(composer: Composer, qtbot: QtBot) -> None:
     composer.field.send_with_ctrl = True
     sent = sent_by(composer)

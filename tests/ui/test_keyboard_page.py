@@ -201,7 +201,7 @@ def test_u33_a_change_is_in_force_at_once_everywhere_and_after_a_restart(
     person.close_dialog("settingsDialog")
     person.do("shortcuts")
     person.wait(lambda: "<b>F9</b>" in person.labels())
-    person.wait(lambda: person.part(QDialog, "shortcutsBox").close() or True)
+    person.close_dialog("shortcutsBox")
     person.do("right_pane")
     person.wait(lambda: person.shows("closeRightPane"))
     close = person.part(QToolButton, "closeRightPane")

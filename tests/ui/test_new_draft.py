@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 from PySide6.QtCore import QMimeData, Qt, QUrl
+from PySide6.QtTest import QTest
 
 from desktop.ui.attachments import AttachmentChip
 from desktop.ui.message_field import LONG_PASTE
@@ -100,3 +101,25 @@ def test_u14_a_text_that_an_earlier_version_kept_is_there(home: Home, enter: Ent
         person.press(Qt.Key.Key_Return)
         person.wait(lambda: person.reads("I see.") and person.idle() and not kept(home))
         assert person.leave() == 0
+
+
+def test_what_is_written_behind_the_first_message_goes_along_into_its_conversation(
+    enter: Enter,
+) -> None:
+    with MessagesServer([reply("Hello."), reply("Hello again.")]) as server:
+        person = enter(server)
+        person.write("first")
+        person.wait(lambda: person.part_enabled("sendButton"))
+
+        def in_one_go() -> None:
+            QTest.keyClick(person.composer, Qt.Key.Key_Return)
+            QTest.keyClicks(person.composer, "then")
+
+        person.now(in_one_go)
+        person.wait(lambda: person.reads("Hello.") and person.idle())
+        person.wait(lambda: person.composer.toPlainText() == "then")
+        person.do("new")
+        person.wait(lambda: person.shows("newPage"))
+        assert not person.composer.toPlainText()
+        assert person.leave() == 0
+    assert said(server, 1, "user")[-1] == "first"

@@ -46,6 +46,11 @@ def test_the_outline_leads_through_a_conversation_and_bookmarks_stay(
         person.keys("Alt+Up")
         person.keys("Alt+Up")
         person.wait(lambda: view(person).read_seq < 4 and "You are here" in outline(person)[0])
+        # What a key does it does with what is read, not with what is off the screen.
+        person.do("edit_message")
+        person.wait(lambda: person.composer.toPlainText() == "Lay down layers")
+        person.press(Qt.Key.Key_Escape)
+        person.wait(lambda: person.composer.toPlainText() == "")
         person.keys("Ctrl+D")
         person.wait(lambda: "Bookmarked" in outline(person)[0])
         assert person.leave() == 0

@@ -67,6 +67,46 @@ def test_no_button_is_a_default(bar: PermissionBar) -> None:
     ]
 
 
+def test_u31_what_is_written_goes_on_and_allows_nothing(bar: PermissionBar, qtbot: QtBot) -> None:
+    given, typed = answers_of(bar), list[str]()
+    bar.typed.connect(typed.append)
+    bar.show_questions([question()])
+    ready(bar, qtbot)
+    bar.setFocus()
+    qtbot.keyClicks(bar, "pe")
+    assert typed == ["p", "e"]
+    qtbot.keyClick(bar, Qt.Key.Key_Space)
+    for with_key in ("ControlModifier", "AltModifier", "MetaModifier"):
+        qtbot.keyClick(bar, Qt.Key.Key_1, Qt.KeyboardModifier[with_key])
+    assert given == []
+    assert typed == ["p", "e"]
+
+
+def test_u31_a_click_that_brings_the_window_to_the_front_answers_nothing(
+    bar: PermissionBar, qtbot: QtBot
+) -> None:
+    given, focused = answers_of(bar), list[bool]()
+    bar.guard_over.connect(lambda: focused.append(True))
+    other = QWidget()
+    qtbot.addWidget(other)
+    bar.show_questions([question()])
+    ready(bar, qtbot)
+    other.show()
+    other.activateWindow()
+    qtbot.waitUntil(other.isActiveWindow)
+    bar.activateWindow()
+    qtbot.waitUntil(bar.isActiveWindow)
+    press(bar, "allowOnce")
+    qtbot.keyClick(bar, Qt.Key.Key_1)
+    press(bar, "allowAlways")
+    press(bar, "keepRule")
+    assert given == []
+    qtbot.waitUntil(lambda: not bar.guarded)
+    assert focused == [True], "the keyboard is offered once"
+    press(bar, "allowOnce")
+    assert given == [("q1", Answer("once"))]
+
+
 def test_u31_the_whole_command_is_shown_with_invisible_characters_visible(
     bar: PermissionBar, qtbot: QtBot
 ) -> None:

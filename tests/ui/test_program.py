@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QAccessible
+from PySide6.QtTest import QTest
 from PySide6.QtWidgets import (
     QAbstractButton,
     QAbstractItemView,
@@ -155,6 +156,29 @@ def test_u31_a_stray_enter_allows_nothing_and_1_allows_once(home: Home, enter: E
     assert result["is_error"] is True
     assert "not in this folder" in json.dumps(result["content"])
     assert outcomes(home, tab_id) == ["done", "done"]
+
+
+def test_u31_a_1_in_what_is_written_over_a_question_allows_nothing(
+    home: Home, enter: Enter
+) -> None:
+    with MessagesServer([write_call("a.txt", "pearl\n"), reply("Done.")]) as server:
+        person = enter(server)
+        person.open_folder(home.workspace)
+        person.begin("write a.txt")
+        person.wait(lambda: person.part_enabled("allowOnce"))
+
+        def write() -> None:
+            assert person.window.focusWidget() is bar(person)
+            for letter in "step 1, then 3":
+                QTest.keyClicks(person.window.focusWidget(), letter)
+
+        person.now(write)
+        assert person.composer.toPlainText() == "step 1, then 3"
+        assert person.shows("permissionBar")
+        person.do("stop")
+        person.wait(person.idle)
+        assert person.leave() == 0
+    assert not (home.workspace / "a.txt").exists()
 
 
 def test_u30_a_kept_rule_is_honoured_by_the_next_start(home: Home, enter: Enter) -> None:

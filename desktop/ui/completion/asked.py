@@ -9,6 +9,8 @@ import re
 from dataclasses import dataclass
 from typing import Literal
 
+from desktop.ui.units import units
+
 Kind = Literal["file", "command", "value"]
 # More than this before the caret is no name that somebody types.
 LOOKED_AT = 300
@@ -43,11 +45,6 @@ def asked(before: str, *, is_beginning: bool, valued: frozenset[str]) -> Asked |
     if found := _FILE.search(before):
         return Asked("file", found[1], units(found[1]) + 1)
     return None
-
-
-def units(text: str) -> int:
-    """Its length as a text field counts."""
-    return len(text.encode("utf-16-le", "surrogatepass")) // 2
 
 
 def written(path: str) -> str:

@@ -34,6 +34,14 @@ class Call:
         data = self.result.data if self.result else None
         return data if isinstance(data, ToolResult) else None
 
+    @property
+    def is_undone(self) -> bool:
+        """Whether it has an answer and its tool never began: denied, stopped before, not possible.
+        The mark of its beginning lies between the two rows, so it is there when they are."""
+        answer = self.answer
+        is_begun = self.started is not None or (answer is not None and answer.shell_output)
+        return self.state == "failed" and not is_begun
+
 
 def _argument(*names: str) -> Callable[[Json], str]:
     def find(arguments: Json) -> str:
@@ -67,6 +75,15 @@ _VERBS: dict[str, tuple[Callable[[Json], str], str, str, str]] = {
     ),
     "shell": (_COMMAND, "Ran {0}", "Running {0}", "Ran {0}"),
 }
+# What is said to have been done where a call failed, and was not where it never began.
+_UNDONE: dict[str, tuple[str, str]] = {
+    "agent": ("No subagent began on “{0}”", "No subagent began"),
+    "shell": ("Did not run {0}", "Did not run a command"),
+}
+# Of a tool of a server: alone, and with its server.
+_USED = ("Used {0}", "Used {0} of {1}")
+_USING = ("Using {0}", "Using {0} of {1}")
+_NOT_USED = ("Did not use {0}", "Did not use {0} of {1}")
 _BARE: dict[str, tuple[str, str]] = {
     "read_file": ("Read a file", "Reading a file"),
     "list_dir": ("Listed the folder", "Listing the folder"),
@@ -103,17 +120,17 @@ def headline(call: Call) -> Headline:
     active = call.state in ("preparing", "waiting", "running")
     if known is None:
         tool, server = map(visible, _tool_and_server(call.name))
-        if server:
-            used = say("Using {0} of {1}" if active else "Used {0} of {1}")
-            return Headline(used.format(tool, server))
-        return Headline(say("Using {0}" if active else "Used {0}").format(tool))
+        alone, of_server = _USING if active else _NOT_USED if call.is_undone else _USED
+        return Headline(say(of_server if server else alone).format(tool, server))
     which, done, doing, failed = known
+    bare, bare_doing = _BARE[call.name]
+    if call.is_undone:
+        failed, bare = _UNDONE.get(call.name, (failed, bare))
     thing = visible(which(call.arguments))
     if call.name == "list_dir" and thing == ".":
         thing = ""
     if not thing or call.state == "preparing":
-        bare = _BARE[call.name]
-        return Headline(say(bare[1] if active else bare[0]))
+        return Headline(say(bare_doing if active else bare))
     sentence = say(doing if active else failed if call.state == "failed" else done)
     if which is not _COMMAND:
         return Headline(sentence.format(thing))
@@ -153,6 +170,8 @@ def _ended(call: Call) -> str:
         parts.append(say("time limit reached"))
     elif shell.get("exitCode"):
         parts.append(say("exit code {0}").format(shell["exitCode"]))
+    elif call.is_undone and (call.name in _UNDONE or call.name not in _VERBS):
+        parts.append(say("not run"))
     elif call.state == "failed":
         parts.append(say("failed"))
     elif answer is not None and call.name in ("read_file", "grep", "glob", "list_dir"):

@@ -1,6 +1,6 @@
 """Where a person is among branches: what a key means here, and the same place elsewhere."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from desktop.core.records import ViewState
 from desktop.ui.transcript.acts import Act, Point
@@ -9,16 +9,25 @@ from desktop.ui.transcript.page import Page
 
 
 def wish_near(page: Page, current: str, act: Act) -> Wish | None:
-    """The act on the row that the keyboard is on (""), else on the last row that it fits; what is
-    a row's own is done with the one that is read."""
+    """The act on the row that the keyboard is on (""), else near the one that is read; what is a
+    row's own is done with that one alone."""
     chosen = page.rows.place(current)
     if chosen is None and act in ("quote", "bookmark"):
         chosen = _read(page)
-    places = reversed(range(page.rows.rowCount())) if chosen is None else (chosen,)
-    for at in places:
+    for at in _near(page, act) if chosen is None else (chosen,):
         if act in acts_of(page, at):
             return wish_of(page, page.rows.row(at), act)
     return None
+
+
+def _near(page: Page, act: Act) -> Iterable[int]:
+    """The places to look for an act at, the likeliest first: at the log's end from the last row
+    back; further up what is read, a prompt before it and the rest of its answer after it."""
+    count, read = page.rows.rowCount(), _read(page)
+    if read is None or page.position.at_log_end:
+        return reversed(range(count))
+    before, after = reversed(range(read)), range(read + 1, count)
+    return (read, *before, *after) if act == "edit" else (read, *after, *before)
 
 
 def read_seq(page: Page) -> int:

@@ -192,7 +192,7 @@ class TranscriptView(PagedList):
         return self._overlay.points
 
     def act(self, act: Act) -> None:
-        """Does this with the row that the keyboard is on, else with the last one it fits."""
+        """Does this with the row that the keyboard is on, else near the one that is read."""
         wish = wish_near(self._page, self._ringed(), act) if self._page is not None else None
         if wish is not None:
             self._deeds.wish(self._page, wish)

@@ -3,6 +3,7 @@
 import pytest
 
 from desktop.core.chunks import LogChunk, Payload, System, Text, Thinking, ToolCall, ToolResult
+from desktop.core.conversation import started_mark
 from desktop.core.groups import relations
 from desktop.core.permissions import Act, Question
 from desktop.core.status import TabStatus
@@ -84,6 +85,34 @@ def test_a_call_is_said_in_plain_words(
     name: str, arguments: dict[str, object], result: ToolResult, said: str
 ) -> None:
     assert words(name, arguments, result) == said
+
+
+@pytest.mark.parametrize(
+    ("name", "arguments", "undone", "begun"),
+    [
+        ("shell", {"command": "x"}, "Did not run `x` | not run", "Ran `x` | failed"),
+        ("shell", {}, "Did not run a command | not run", "Ran a command | failed"),
+        ("mcp__a__b", {}, "Did not use b of a | not run", "Used b of a | failed"),
+        ("other", {}, "Did not use other | not run", "Used other | failed"),
+        (
+            "agent",
+            {"task": "x"},
+            "No subagent began on “x” | not run",
+            "A subagent could not finish “x” | failed",
+        ),
+        ("edit_file", {"path": "a"}, "Could not edit a | failed", "Could not edit a | failed"),
+    ],
+)
+def test_a_call_that_was_denied_or_stopped_before_it_began_is_not_said_to_have_run(
+    name: str, arguments: dict[str, object], undone: str, begun: str
+) -> None:
+    """FIELD F-W14: denied says denied."""
+    result = done(name, "Denied by the person: nothing was done.", is_error=True)
+    assert words(name, arguments, result) == undone
+    rows = [row(1, ToolCall("k", name, arguments)), row(2, started_mark(["k"])), row(3, result)]
+    call = call_in(rows[0], Context(relations(rows), IDLE))
+    assert call is not None
+    assert f"{headline(call)} | {outcome(call)}" == begun
 
 
 def test_a_call_that_runs_or_waits_says_so() -> None:

@@ -10,6 +10,7 @@ import pytest
 from desktop.agent.approvals import Approvals, Asker, Rules
 from desktop.core.errors import StoreError, StoreFull
 from desktop.core.permissions import Act, Answer, PermissionMode, Question, Rule
+from desktop.tools.commands import coverable_by, offer
 from tests.fakes.models import ScriptedModel, call, calls, says
 from tests.fakes.tools import ScriptedTool
 from tests.unit.agent.stage import Stage, played, results
@@ -214,6 +215,22 @@ async def test_U30_parallel_calls_of_one_kind_are_answered_together(tmp_path: Pa
     await stage.idle()
     assert len(tool.ran) == 4
     assert len([one for one in stage.published.statuses() if one.questions]) <= 6
+
+
+@played
+async def test_U30_two_hundred_commands_of_four_kinds_ask_four_times() -> None:
+    desk, asked = Desk(), list[str]()
+    kinds = ("git log -n {0}", "ls -la part-{0}", "npm test part-{0}", "cargo test part_{0}")
+    for number in range(200):
+        command = kinds[number % len(kinds)].format(number)
+        covers = coverable_by(command)
+        wanted = replace(act(), detail=command, coverable_by=covers, offer=offer(command))
+        refused = desk.ask(wanted)
+        for question in await desk.questions():
+            asked.append(command)
+            await desk.approvals.answer(question.id, Answer("always"))
+        assert await refused is None
+    assert asked == [kind.format(number) for number, kind in enumerate(kinds)]
 
 
 @played

@@ -9,6 +9,7 @@ from desktop.core.chunks import NewChunk, Text
 from desktop.core.conversation import is_started_mark
 from desktop.core.errors import StoreError, StoreFull
 from desktop.core.events import BlockDelta, BlockStarted
+from desktop.core.reducer import Opened
 from desktop.core.tools import ToolOutcome
 from tests.fakes.models import Gate, ScriptedModel, begins, block, call, calls, ends, says, text
 from tests.fakes.tools import ScriptedTool
@@ -85,13 +86,15 @@ async def test_A08_FS04_what_was_shown_waits_in_memory_and_is_saved_first(tmp_pa
     assert status.problem == FULL
     assert stage.story == ["user: Hi"]
     assert stage.published.grown() == "OneTw"
+    opened = [one.id for one in stage.published.events if isinstance(one, Opened)]
+    assert set(opened) <= set(status.unsaved), "what was shown is known to wait"
     with pytest.raises(StoreError):
         await stage.send("Again")
     assert stage.story == ["user: Hi"]
     status = await stage.supervisor.open(stage.tab_id)
     assert status.problem == FULL
     disk.free = True
-    await stage.run("Again")
+    assert (await stage.run("Again")).unsaved == ()
     assert stage.story == [
         "user: Hi",
         "assistant: One",

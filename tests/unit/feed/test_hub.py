@@ -89,6 +89,20 @@ def test_a_tab_that_comes_to_rest_has_no_open_block() -> None:
     assert hub.last_status("a") == TabStatus("a", phase="idle")
 
 
+def test_f_s04_what_was_shown_and_could_not_be_saved_stays_until_its_row_is_there() -> None:
+    hub, one = Hub(), Record()
+    hub.subscribe(one, tab_id="a")
+    hub.live("a", OPENED)
+    hub.live("a", Grew("b1", "Hello"))
+    hub.live("a", Opened("b2", "t1", 0, "assistant", "thinking"))
+    hub.status(TabStatus("a", phase="idle", unsaved=("b1",)))
+    assert [block.text for block in hub.open_blocks("a")] == ["Hello"]
+    assert ("a", Dropped("b1")) not in one.heard
+    assert ("a", Dropped("b2")) in one.heard
+    hub.status(TabStatus("a", phase="idle"))
+    assert len(hub.open_blocks("a")) == 0
+
+
 def test_a_listener_that_fails_does_not_keep_the_others_from_hearing(
     caplog: pytest.LogCaptureFixture,
 ) -> None:

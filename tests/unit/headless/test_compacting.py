@@ -421,6 +421,12 @@ async def test_u24_a_conversation_of_three_windows_is_compacted_in_pieces(
             assert status.problem == ""
             rows = await now.rows()
             found = await now.stores.search.find("mark0007", limit=5)
+            paid = [
+                one.spent.prompt
+                for one in now.published.statuses()
+                if one.compacting is not None and one.compacting.part == 3
+            ]
+    assert paid and all(paid), "what the first pieces cost is seen before the last is read"
     refused = [one for one in server.requests if one.refused]
     assert len(refused) == (0 if percent else 1)
     assert all(not is_asked_to_summarise(one) for one in refused)
