@@ -244,6 +244,7 @@ def screen() -> Generator[str]:
         raise CantBuild("The window is tried on a screen of its own: install xvfb and xdotool.")
     read, write = os.pipe()
     words = ["-displayfd", str(write), "-screen", "0", "1600x1000x24", "-nolisten", "tcp", "-ac"]
+    words.append("-noreset")  # it starts anew after the last window, and hears nobody meanwhile
     server = subprocess.Popen(["Xvfb", *words], pass_fds=[write], stderr=subprocess.DEVNULL)
     os.close(write)
     try:
