@@ -1,7 +1,8 @@
 """The .rpm on a machine of rpm's own kind, as near as it can be had where no Fedora can be.
 
 A bare Debian gets rpm and the libraries that the package asks for, and keeps root certificates
-where Fedora keeps them. What is not proven is that dnf finds packages of the names that are asked for.
+where Fedora keeps them. What is not proven is that dnf finds packages of the names that are asked
+for.
 """
 
 from __future__ import annotations
