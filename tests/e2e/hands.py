@@ -55,7 +55,9 @@ def look() -> dict[str, Any]:
     return {
         "tabs": [strip.tabText(at) for at in range(strip.count())],
         "current": strip.tabText(strip.currentIndex()),
-        "rows": [row for one in views if isinstance(one, TranscriptPane) for row in _rows(one)],
+        "rows": [
+            row for one in views if isinstance(one, TranscriptPane) for row in one.visible_texts()
+        ],
         "written": fields[0].toPlainText() if fields else None,
         "waiting": [one.text() for one in _seen(QLabel, "queuedText")],
         "isHeld": bool(_seen(QAbstractButton, "releaseQueue")),
@@ -79,10 +81,6 @@ def act(words: list[str]) -> None:
         button.click()
 
 
-def _rows(pane: TranscriptPane) -> list[str]:
-    return pane.visible_texts()
-
-
 def _seen(kind: type[W], name: str) -> list[W]:
     return [one for one in _all(kind, name) if one.isVisible()]
 
@@ -93,6 +91,7 @@ def _all(kind: type[W], name: str) -> list[W]:
 
 
 def _obey() -> None:
+    # Unbuffered: Qt tells only of what is still in the pipe.
     line = sys.stdin.buffer.raw.readline()  # pyright: ignore
     if not line:
         obeying[0].setEnabled(False)
