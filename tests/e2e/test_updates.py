@@ -20,10 +20,10 @@ from typing import Any, Self
 import pytest
 
 from desktop.store.tables import SCHEMA
-from tests.e2e.hands import NEXT_SCHEMA
 from tests.e2e.nacre import SECONDS, Home, ended
 from tests.fakes.messages_api import MessagesServer, reply, text
 
+NEXT_SCHEMA = SCHEMA + 1
 HARBOUR, BOATS = "Look at the harbour", "Count the boats"
 DRAFTS = ("half a thought", "or the seals?")
 LONG = "What was shown so far stays as it is and is marked as broken off."
