@@ -10,13 +10,16 @@ import os
 import re
 import shutil
 import subprocess
-from collections.abc import Generator, Mapping, Sequence
+from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
 from facts import CantBuild
 
 PERSON, PERSON_ID = "person", 1000
+Tried = Callable[[str, Callable[[], str | None]], None]
+"""Does something and reports it under a title."""
+
 MOUNTS = (("proc", "proc"), ("devpts", "dev/pts"), ("tmpfs", "dev/shm"))
 
 

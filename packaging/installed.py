@@ -192,23 +192,24 @@ class Installed:
         return f"{used:.2%} of a processor, {memory / 1e6:.0f} MB resident"
 
     @contextmanager
-    def window(self) -> Generator[Callable[[str], bool]]:
-        """The program with its window; yields what tells whether one of this title is seen."""
+    def window(self, *words: str, beside: int = 0) -> Generator[Callable[[str], bool]]:
+        """The program with its window, beside so many others; yields what tells whether one of
+        this title is seen."""
 
-        def titled(title: str) -> bool:
+        def seen(title: str) -> int:
             found = subprocess.run(
                 ["xdotool", "search", "--onlyvisible", "--name", f"^{title}$"],
                 env={**os.environ, "DISPLAY": self.display},
                 capture_output=True,
                 check=False,
             )
-            return bool(found.stdout.strip())
+            return len(found.stdout.split())
 
-        process = self.machine.start("nacre", more=self.environment())
+        process = self.machine.start("nacre", *words, more=self.environment())
         self.started = process.pid
         try:
-            until(lambda: titled(".*Nacre"), "no window came")
-            yield titled
+            until(lambda: seen(".*Nacre") > beside or process.poll() is not None, "no window came")
+            yield lambda title: seen(title) > 0
         finally:
             process.send_signal(signal.SIGTERM)
             out, err = process.communicate(timeout=SECONDS)

@@ -2,15 +2,17 @@
 
     python3 packaging/test_packages.py [--package FILE.deb] [--keep-base FOLDER] [--whole]
 
-Needs root, debootstrap and Xvfb, and some minutes; builds the .deb unless one is given. `--whole`
-runs all tests of the README's second command, not a part. Each line says what was found and how
-long it took; the last one counts. Not of the ordinary suite: see packaging/README.md.
+Needs root, debootstrap and Xvfb, and some minutes; builds the packages unless a .deb is given,
+beside which the .rpm may lie. `--whole` runs all tests of the README's second command, not a part.
+Each line says what was found and how long it took; the last one counts. Not of the ordinary suite:
+see packaging/README.md.
 """
 
 from __future__ import annotations
 
 import argparse
 import os
+import re
 import shutil
 import ssl
 import subprocess
@@ -24,6 +26,8 @@ from pathlib import Path
 import bundle
 import chroots
 import dev
+import fedora_like
+import proofs
 from chroots import Machine
 from facts import ROOT, CantBuild, facts
 from installed import HOME, Installed, Wrong, check
@@ -70,7 +74,10 @@ def of_debian(report: Report, base: Path, package: Path, display: str) -> None:
         print(f"                 {len(installed(machine)) - count} packages came with it")
         report.tried("U10 every library finds what it needs", there.libraries)
         report.tried("the self-test as a person, on X11", there.selftest)
+        report.tried("… which names what is broken", lambda: proofs.names_what_is_broken(there))
         report.tried("a turn with a server on this machine", there.turn)
+        report.tried("a tool server", lambda: proofs.tool_server(there))
+        report.tried("U11 a database of the first release", lambda: proofs.past_schema(there))
         report.tried("a second conversation", lambda: there.talk("later"))
         kept = there.kept()
 
@@ -99,10 +106,18 @@ def of_debian(report: Report, base: Path, package: Path, display: str) -> None:
         )
         report.tried("nacre:// goes to the open window", there.link)
         report.tried("U35 the program is replaced under the window", there.replaced_while_running)
+        report.tried("plugins in the program's Python", lambda: proofs.plugins(there))
+        report.tried("F7 second starts, two data folders", lambda: proofs.side_by_side(there))
         report.tried("U10 the window comes", there.opens)
         report.tried("U05 the window idles", there.idles)
         report.tried("apt remove", lambda: removed(machine, "remove"))
         report.tried("apt purge leaves the data alone", lambda: removed(machine, "purge"))
+
+
+def sizes(said: str) -> str:
+    """Of the bundle and the packages, out of what build.py says."""
+    found = re.findall(r"^.*/(\S+): ([\d.]+ MB)$", said, re.MULTILINE)
+    return ", ".join(f"{name} {size}" for name, size in found)
 
 
 def installed(machine: Machine) -> set[str]:
@@ -130,19 +145,26 @@ def desktop_tools(machine: Machine) -> str:
 
 
 def removed(machine: Machine, how: str) -> str:
+    """`remove`, then `purge`: all that the package brought goes, and nothing else."""
+    listed = machine.run("dpkg", "-L", "nacre", may_fail=True).stdout.split("\n")
+    before = fedora_like.files_of(machine)
     if how == "purge":
         machine.run("dpkg", "--purge", "nacre")  # apt no longer knows a package from a file
     else:
         machine.apt(how, "nacre")
-    words = ["-xdev", "(", "-iname", "*nacre*", ")", "-not", "-path", f"{HOME}/*"]
-    places = ["/usr", "/etc", "/var", "/opt"]
-    left = machine.run("find", *places, *words, may_fail=True).stdout.split()
+    after = fedora_like.files_of(machine)
+    gone = before - after - set(listed)
+    # Of dpkg's notes on it, and what desktops' triggers made of its files.
+    foreign = [one for one in gone if not one.startswith(("/var/lib/dpkg/", "/usr/share/applicat"))]
+    check(not foreign, f"it took along: {sorted(foreign)[:9]}")
+    left = [one for one in after if "nacre" in one.casefold() and not one.startswith(str(HOME))]
+    left = [one for one in left if not one.startswith("/root/")]  # where this script put packages
     # Only dpkg's own note that the package was here may stay until it is purged.
     left = [one for one in left if not (how == "remove" and one.startswith("/var/lib/dpkg/info"))]
     check(not left, f"left behind: {left}")
     data = machine.root / str(HOME).lstrip("/") / ".local/share/nacre/nacre.db"
     check(data.exists(), "the person's data is gone")
-    return ""
+    return f"{len(before - after)} files and folders"
 
 
 def of_the_sources(report: Report, base: Path, *, whole: bool) -> None:
@@ -244,6 +266,7 @@ def screen() -> Generator[str]:
         raise CantBuild("The window is tried on a screen of its own: install xvfb and xdotool.")
     read, write = os.pipe()
     words = ["-displayfd", str(write), "-screen", "0", "1600x1000x24", "-nolisten", "tcp", "-ac"]
+    words.append("-noreset")  # it starts anew after the last window, and hears nobody meanwhile
     server = subprocess.Popen(["Xvfb", *words], pass_fds=[write], stderr=subprocess.DEVNULL)
     os.close(write)
     try:
@@ -266,10 +289,10 @@ def main(arguments: list[str]) -> int:
         package = options.package
         if package is None:
             report.tried(
-                "build.py --target deb",
-                lambda: bundle.run(
-                    ["python3", str(ROOT / "packaging" / "build.py"), "--target", "deb"]
-                ).splitlines()[-2],
+                "build.py --target linux",
+                lambda: sizes(
+                    bundle.run(["python3", str(ROOT / "packaging/build.py"), "--target", "linux"])
+                ),
             )
             (package,) = sorted((bundle.BUILD / "packages").glob("*.deb"))
         if not options.only:
@@ -281,6 +304,10 @@ def main(arguments: list[str]) -> int:
             if options.only in ("", "debian"):
                 with screen() as display:
                     of_debian(report, base, package, display)
+            of_rpm = sorted(package.parent.glob("*.rpm"))
+            if options.only in ("", "rpm") and of_rpm:
+                with screen() as display:
+                    fedora_like.of_fedora(report.tried, base, of_rpm[-1], display)
             if options.only in ("", "sources"):
                 of_the_sources(report, base, whole=options.whole)
     except CantBuild as trouble:
@@ -299,7 +326,7 @@ def _parser() -> argparse.ArgumentParser:
     )
     parser.add_argument("--package", type=Path, help="this one, and none is built")
     parser.add_argument("--keep-base", type=Path, help="where the bare system is, or is to stay")
-    parser.add_argument("--only", choices=("debian", "sources"), default="")
+    parser.add_argument("--only", choices=("debian", "rpm", "sources"), default="")
     parser.add_argument("--whole", action="store_true")
     return parser
 

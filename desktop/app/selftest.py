@@ -71,6 +71,7 @@ def _painted(window: MainWindow) -> dict[str, Any]:
     colours = len({image.pixel(x, y) for x, y in places})
     found: dict[str, Any] = {
         "ok": colours > 1,
+        "colours": colours,
         "platform": QGuiApplication.platformName(),
         "width": image.width(),
         "height": image.height(),

@@ -47,6 +47,19 @@ def damaged(database: Path, detail: str) -> StoreDamaged:
     )
 
 
+def not_upgraded(database: Path, error: Exception) -> StoreError:
+    """A migration that failed and was rolled back (SPEC U35). A full disk and the like stay what
+    they are; all else is no matter of the person's, for whom the version before works on."""
+    found = explain(database, getattr(error, "orig", None) or error)
+    if type(found) is not StoreError:
+        return found
+    return StoreError(
+        f"{database} could not be brought up to this version, and is as it was.",
+        way_out="Start the version of Nacre that you had before: everything is there.",
+        detail=found.detail,
+    )
+
+
 def explain(database: Path, error: BaseException) -> StoreError:
     """What the person is told when the store at `database` fails with `error`."""
     detail = f"{type(error).__name__}: {error}"

@@ -139,7 +139,12 @@ def migrate(database: Path, *, busy_ms: int) -> None:
                 if not is_new:
                     copies.sweep(database)
                     copies.make(database, f"{SCHEMA}-was-{version}", busy_ms=busy_ms)
-                _upgrade(connection)
+                try:
+                    _upgrade(connection)
+                except Exception as error:  # a revision may fail in any way
+                    if is_new:
+                        raise
+                    raise failures.not_upgraded(database, error) from error
     finally:
         migrating.dispose()
     if not is_new:

@@ -194,6 +194,7 @@ def screen() -> Generator[str]:
     program = shutil.which("Xvfb")
     assert program is not None, "Xvfb is not installed"
     command = [program, "-displayfd", "1", "-screen", "0", "1400x900x24", "-nolisten", "tcp"]
+    command.append("-noreset")
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL) as server:
         assert server.stdout is not None
         try:

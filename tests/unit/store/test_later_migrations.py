@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from desktop.core.chunks import DamagedRow, NewChunk
-from desktop.core.errors import StoreError
+from desktop.core.errors import StoreError, StoreFull
 from desktop.store import schema, triggers
 from desktop.store.plain import SCHEMA
 from tests.data import make_legacy_database as legacy
@@ -53,6 +53,8 @@ LEAVES_ROWS_BEHIND = (
     connection.exec_driver_sql("DELETE FROM workspaces")
 """
 )
+FAILS_BY_ITSELF = HEAD + '    raise KeyError("colour")\n'
+DISK_IS_FULL = HEAD + '    raise OSError(28, "No space left on device")\n'
 MIGRATE = f"""
 import sys
 from pathlib import Path
@@ -176,6 +178,32 @@ def test_a_migration_that_leaves_rows_without_their_parents_is_rolled_back(
         pass
     assert "point to nothing" in caught.value.detail
     assert everything(full / "nacre.db") == before
+
+
+@pytest.mark.parametrize(
+    ("revision", "kind", "told"),
+    [
+        (FAILS_BY_ITSELF, StoreError, "Start the version of Nacre that you had before"),
+        (DISK_IS_FULL, StoreFull, "disk"),
+    ],
+)
+def test_u35_a_migration_that_fails_says_what_to_do(
+    full: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    revision: str,
+    kind: type[StoreError],
+    told: str,
+) -> None:
+    database = full / "nacre.db"
+    before = everything(database)
+    monkeypatch.setattr(schema, "MIGRATIONS", _with_revision(tmp_path, revision))
+    monkeypatch.setattr(schema, "SCHEMA", NEXT)
+    with pytest.raises(StoreError) as caught:
+        schema.prepare(database, busy_ms=500)
+    assert type(caught.value) is kind
+    assert told in str(caught.value) + caught.value.way_out
+    assert everything(database) == before
 
 
 def test_two_processes_that_migrate_a_full_log_at_once_both_work(
