@@ -23,7 +23,8 @@ from desktop.core.permissions import Act
 from desktop.core.printed import Growth, Printed, Span
 from desktop.core.tools import Scene, Stopped, ToolOutcome
 from desktop.tools.builtin.shell import Shell
-from desktop.tools.processes import Family
+from desktop.tools.live import Live
+from desktop.tools.processes import LINGER, Family
 from tests.unit.tools.conftest import OWNER, prepare_and_run
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="bash")
@@ -279,6 +280,8 @@ import asyncio, os, sys
 from pathlib import Path
 from desktop.core.tools import Scene, Stopped
 from desktop.tools.builtin.shell import Shell
+from desktop.tools.live import Live
+from desktop.tools.processes import LINGER
 async def main():
     environment = {"PATH": os.environ["PATH"], "NACRE_TEST_FOLDER": sys.argv[2]}
     scene = Scene(Path(sys.argv[1]), Path(sys.argv[1]), environment)
@@ -408,6 +411,22 @@ def test_u06_live_output_of_a_flood_is_bounded(scene: Scene, shell: Shell) -> No
     assert abs(growing.between - outcome.shell["bytes"] // 2) < 100
 
 
+def test_what_was_read_is_told_whole_though_reading_it_takes_longer_than_the_command(
+    scene: Scene, shell: Shell, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """On a busy machine the reader is behind when the command has long ended."""
+    feed = Live.feed
+
+    def slowly(live: Live, chunk: bytes) -> None:
+        time.sleep(LINGER * 2)
+        feed(live, chunk)
+
+    monkeypatch.setattr(Live, "feed", slowly)
+    reports: list[Growth] = []
+    asyncio.run(prepare_and_run(shell, scene, reports, command="echo the last word"))
+    assert put_together(reports).text == "the last word\n"
+
+
 def put_together(reports: list[Growth]) -> Printed:
     """All of what was told; stretches of one look that touch are one."""
     whole = Printed("")
@@ -500,6 +519,8 @@ from PySide6.QtCore import QCoreApplication
 import qasync
 from desktop.core.tools import Scene, Stopped
 from desktop.tools.builtin.shell import Shell
+from desktop.tools.live import Live
+from desktop.tools.processes import LINGER
 app = QCoreApplication([])
 loop = qasync.QEventLoop(app)
 asyncio.set_event_loop(loop)
