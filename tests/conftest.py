@@ -13,6 +13,8 @@ from hypothesis import settings
 from tests import effort, guards, private_session
 from tests.fakes import histories
 
+USUAL_SECONDS = 300
+
 # Before any module of the program is imported, for it may look at the environment then.
 HOME = Path(tempfile.mkdtemp(prefix="nacre-tests-"))
 guards.isolate_environment(HOME)
@@ -99,6 +101,20 @@ def xvfb() -> Iterator[str]:
             yield display
     except private_session.NotAvailable as reason:
         pytest.skip(str(reason))
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Side by side, what takes longest begins first: begun last it would keep one processor busy
+    while the others have nothing left to do."""
+    if hasattr(config, "workerinput"):
+        items.sort(key=lambda item: not _is_long(item))
+
+
+def _is_long(item: pytest.Item) -> bool:
+    """Whether it asked for more time than a test with a window or with processes."""
+    marker = item.get_closest_marker("timeout")
+    return marker is not None and marker.args[0] > USUAL_SECONDS
 
 
 @pytest.hookimpl(wrapper=True)

@@ -59,6 +59,7 @@ class Command:
         self._family = Family(mark)
         self._exited = threading.Event()
         self._over = threading.Event()
+        self._taking = threading.Lock()  # held while something that came is taken in
 
     async def run(
         self, *, limit: float, report: Callable[[Growth], None]
@@ -177,8 +178,9 @@ class Command:
                 if self._over.is_set():
                     time.sleep(THROTTLE)
                     continue
-                self._drain.feed(chunk)
-                self._live.feed(chunk)
+                with self._taking:
+                    self._drain.feed(chunk)
+                    self._live.feed(chunk)
                 if not fresh.is_set():
                     with suppress(RuntimeError):
                         loop.call_soon_threadsafe(fresh.set)
@@ -206,7 +208,8 @@ class Command:
         waiter.join()
         self._family.lose_leader()
         reader.join(LINGER)
-        self._over.set()
+        with self._taking:  # on a busy machine it is still at what it read
+            self._over.set()
         # Who has let go of the pipe may be just about to end: a sandbox's first process always is.
         until = time.monotonic() + LINGER
         while not reader.is_alive() and self._family.is_alive() and time.monotonic() < until:

@@ -1,13 +1,19 @@
-"""Fixtures of the tests with the real process."""
+"""Fixtures of the tests of whole commands."""
 
 from pathlib import Path
 
 import pytest
 
+from tests.e2e.here import HomeHere
 from tests.e2e.nacre import Home
 
 
 @pytest.fixture
-def home(tmp_path: Path) -> Home:
-    """An empty home without a server."""
-    return Home(tmp_path)
+def home(request: pytest.FixtureRequest, tmp_path: Path) -> Home:
+    """An empty home without a server.
+
+    `in_this_process` marks the tests whose subject is no process: what they run to its end runs in
+    the test's own.
+    """
+    is_here = request.node.get_closest_marker("in_this_process") is not None
+    return HomeHere(tmp_path) if is_here else Home(tmp_path)

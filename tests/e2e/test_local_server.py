@@ -73,6 +73,7 @@ def sent(bodies: list[dict[str, Any]]) -> None:
         assert "cache_control" not in json.dumps(body)
 
 
+@pytest.mark.in_this_process
 def test_a_plain_local_server_is_talked_to_stopped_and_gone_on_with(home: Home) -> None:
     script = [
         plain.says("Hello there."),
@@ -86,6 +87,7 @@ def test_a_plain_local_server_is_talked_to_stopped_and_gone_on_with(home: Home) 
     check_log(home)
 
 
+@pytest.mark.in_this_process
 def test_a_server_that_is_still_loading_its_model_is_waited_for(home: Home) -> None:
     with MessagesServer([plain.loading(), plain.says("Here.")], plain=True) as server:
         there = replace(home, base_url=server.base_url)
@@ -95,6 +97,7 @@ def test_a_server_that_is_still_loading_its_model_is_waited_for(home: Home) -> N
     assert [one["text"] for one in answered.named("chunk-delta")]
 
 
+@pytest.mark.in_this_process
 def test_a_conversation_too_long_for_a_local_model_is_told_and_can_go_on(home: Home) -> None:
     with MessagesServer([plain.too_long(), plain.says("Shorter.")], plain=True) as server:
         there = replace(home, base_url=server.base_url)

@@ -33,6 +33,7 @@ def put(home: Home, name: str, content: bytes) -> str:
     return str(path)
 
 
+@pytest.mark.in_this_process
 @pytest.mark.parametrize("store", ["sql", "jsonl", "null"])
 def test_u23_what_is_attached_is_scaled_sent_and_sent_again_by_the_next_process(
     home: Home, store: str
@@ -72,6 +73,7 @@ def test_u23_what_is_attached_is_scaled_sent_and_sent_again_by_the_next_process(
     assert {picture["sha256"], picture["original"]["sha256"], document["sha256"]} <= names
 
 
+@pytest.mark.in_this_process
 @pytest.mark.parametrize(
     ("name", "content", "reason"),
     [
@@ -95,6 +97,7 @@ def test_f_w12_a_bad_file_is_refused_before_anything_is_sent(
     assert home.rows("select * from tabs") == []
 
 
+@pytest.mark.in_this_process
 def test_f_w12_thirty_heavy_pictures_are_too_many_for_one_message(home: Home) -> None:
     """30 of 1.5 MB: refused as a whole, not sent to be refused."""
     picture = put(home, "x.png", noise(760))

@@ -42,6 +42,7 @@ def conversation(home: Home, answer: str = "It is in src.") -> str:
     return str(home.rows("select id from tabs order by created_at desc")[0]["id"])
 
 
+@pytest.mark.in_this_process
 def test_P06_tabs_shows_what_is_archived_and_what_is_in_the_bin(home: Home) -> None:
     kept, archived, thrown = (conversation(home) for _ in range(3))
 
@@ -71,6 +72,7 @@ def test_P06_tabs_shows_what_is_archived_and_what_is_in_the_bin(home: Home) -> N
     assert "nacre: This conversation is in the bin. Restore it to go on." in refused.err
 
 
+@pytest.mark.in_this_process
 def test_who_goes_on_in_an_archived_conversation_gets_it_back(home: Home) -> None:
     tab = conversation(home)
     in_log(home, lambda log: log.catalogue.archive_tab(tab))
@@ -81,6 +83,7 @@ def test_who_goes_on_in_an_archived_conversation_gets_it_back(home: Home) -> Non
     assert [one["archivedAt"] for one in lines(home.nacre("tabs", "--json"))] == [None]
 
 
+@pytest.mark.in_this_process
 def test_P05_what_another_program_works_in_is_not_put_away_until_it_is_done(home: Home) -> None:
     with MessagesServer([reply(text("All of it.")).gate_after(4, "mid")]) as server:
         there = replace(home, base_url=server.base_url)
@@ -101,6 +104,7 @@ def test_P05_what_another_program_works_in_is_not_put_away_until_it_is_done(home
     assert [one["archivedAt"] is None for one in lines(home.nacre("tabs", "--json"))] == [False]
 
 
+@pytest.mark.in_this_process
 def test_P07_show_prints_a_piece_and_where_to_go_on(home: Home) -> None:
     tab = conversation(home)
     whole = lines(home.nacre("show", "--json", tab))

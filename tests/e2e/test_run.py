@@ -86,6 +86,7 @@ def test_c03_a_second_process_extends_the_first_ones_requests(home: Home) -> Non
     assert_extends(bodies[2], bodies[3])
 
 
+@pytest.mark.in_this_process
 def test_a01_ten_thousand_deltas_make_one_row(home: Home) -> None:
     long = "abcdefgh" * 10_000
     with MessagesServer([reply(text(long, chunk=8))]) as server:
@@ -97,6 +98,7 @@ def test_a01_ten_thousand_deltas_make_one_row(home: Home) -> None:
     assert deltas == long
 
 
+@pytest.mark.in_this_process
 def test_c15_killed_in_mid_answer_the_next_request_is_valid(home: Home) -> None:
     """SPEC C15, C09, A07: at most the open block is lost, and nothing is run again by itself."""
     (home.workspace / "notes.txt").write_text("hay\n")
@@ -130,6 +132,7 @@ def test_c15_killed_in_mid_answer_the_next_request_is_valid(home: Home) -> None:
     assert ends == ["interrupted", "done"]
 
 
+@pytest.mark.in_this_process
 def test_c15_killed_while_a_command_runs_its_result_says_so(home: Home) -> None:
     marker = home.workspace / "started"
     command = f"touch {marker.name}; sleep 30"
@@ -153,6 +156,7 @@ def test_c15_killed_while_a_command_runs_its_result_says_so(home: Home) -> None:
     assert "outcome" in results[0]["result"].lower()
 
 
+@pytest.mark.in_this_process
 def test_c26_ctrl_c_stops_the_turn_and_keeps_what_was_shown(home: Home) -> None:
     """SPEC C26, A03: the text shown is the text of the next request."""
     script = [
@@ -181,6 +185,7 @@ def test_c26_ctrl_c_stops_the_turn_and_keeps_what_was_shown(home: Home) -> None:
     assert sent == ([shown] if shown.strip() else [])
 
 
+@pytest.mark.in_this_process
 def test_the_failures_of_a_request_are_told_in_a_sentence(home: Home) -> None:
     with MessagesServer([fails(400, "invalid_request_error", "no")]) as server:
         found = replace(home, base_url=server.base_url).nacre(
@@ -211,12 +216,14 @@ def test_without_a_credential_it_says_so_and_exits_3(home: Home) -> None:
     assert found.out == ""
 
 
+@pytest.mark.in_this_process
 def test_no_server_at_the_address_is_a_sentence(home: Home) -> None:
     found = replace(home, base_url="http://127.0.0.1:9").run("hello")
     assert found.code == 1
     assert "Traceback" not in found.err
 
 
+@pytest.mark.in_this_process
 def test_without_a_place_it_lists_the_folders_and_exits_2(home: Home) -> None:
     with MessagesServer([reply(text("Hi."))]) as server:
         there = replace(home, base_url=server.base_url)
@@ -226,6 +233,7 @@ def test_without_a_place_it_lists_the_folders_and_exits_2(home: Home) -> None:
     assert str(home.workspace) in found.err
 
 
+@pytest.mark.in_this_process
 def test_a_folder_that_is_not_there_is_named(home: Home) -> None:
     found = home.nacre("run", "--workspace", str(home.root / "gone"), "hello")
     assert found.code == 1
@@ -233,6 +241,7 @@ def test_a_folder_that_is_not_there_is_named(home: Home) -> None:
     assert "Traceback" not in found.err
 
 
+@pytest.mark.in_this_process
 def test_p14_s06_with_the_null_store_nothing_is_kept(home: Home) -> None:
     with MessagesServer([reply(text("Hi."))]) as server:
         found = replace(home, base_url=server.base_url).run("hello", "--store", "null")
@@ -240,6 +249,7 @@ def test_p14_s06_with_the_null_store_nothing_is_kept(home: Home) -> None:
     assert home.rows() == []
 
 
+@pytest.mark.in_this_process
 def test_writing_without_a_person_is_refused_and_the_turn_goes_on(home: Home) -> None:
     script = [
         reply(tool_use("write_file", {"path": "a.txt", "content": "x"}), stop_reason="tool_use"),
@@ -253,6 +263,7 @@ def test_writing_without_a_person_is_refused_and_the_turn_goes_on(home: Home) ->
     assert [one["isError"] for one in results] == [True]
 
 
+@pytest.mark.in_this_process
 def test_tabs_and_show_look_at_the_same_log(home: Home) -> None:
     with MessagesServer([reply(text("Hi there."))]) as server:
         assert replace(home, base_url=server.base_url).run("hello you").code == 0
@@ -264,6 +275,7 @@ def test_tabs_and_show_look_at_the_same_log(home: Home) -> None:
     assert home.nacre("show", "no-such-tab").code == 1
 
 
+@pytest.mark.in_this_process
 @pytest.mark.parametrize("hostile", ["a\ud800b", "nul\0byte", "\u2028line\u2029sep"])
 def test_f_s07_odd_text_is_sent_and_kept(home: Home, hostile: str) -> None:
     """FIELD F-S07, F-W05: standard input carries any bytes."""
@@ -299,6 +311,7 @@ def _until_exists(path: Path, process: object) -> None:
     raise AssertionError(f"{path} did not appear")
 
 
+@pytest.mark.in_this_process
 def test_f_x03_a_wait_is_told_on_standard_error_and_a_long_one_is_not_waited_for(
     home: Home,
 ) -> None:
@@ -316,6 +329,7 @@ def test_f_x03_a_wait_is_told_on_standard_error_and_a_long_one_is_not_waited_for
     assert "The server asks to wait about 24 hours. Try again then." in given_up.err
 
 
+@pytest.mark.in_this_process
 def test_a02_a_cut_answer_ends_with_1_and_says_what_was_kept(home: Home) -> None:
     """SPEC A02, DESIGN §5."""
     with MessagesServer([reply(text("Half of it", chunk=4)).cut_after(5)]) as server:

@@ -3,6 +3,8 @@
 import json
 from dataclasses import replace
 
+import pytest
+
 from tests.e2e.nacre import Home
 from tests.fakes.messages_api import MessagesServer, reply, text
 
@@ -23,6 +25,7 @@ def test_u40_a_message_is_found_by_what_a_person_types(home: Home) -> None:
         assert hits[0]["marks"]
 
 
+@pytest.mark.in_this_process
 def test_search_prints_for_a_person_and_says_when_there_is_nothing(home: Home) -> None:
     with MessagesServer([reply(text("A needle."))]) as server:
         there = replace(home, base_url=server.base_url)

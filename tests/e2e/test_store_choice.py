@@ -55,6 +55,7 @@ def test_a_conversation_in_a_file_is_continued_by_a_second_process(home: Home) -
     assert [one.name for one in folder.iterdir() if one.suffix == ".jsonl"] == [file.name]
 
 
+@pytest.mark.in_this_process
 def test_s09_f_s02_killed_and_torn_it_says_so_once_and_goes_on(home: Home) -> None:
     """S09, C15: what is intact is in the next request, the torn piece in a file of its own."""
     folder = home.root / "sessions"
@@ -90,6 +91,7 @@ def test_s09_f_s02_killed_and_torn_it_says_so_once_and_goes_on(home: Home) -> No
     assert fourth.err == ""
 
 
+@pytest.mark.in_this_process
 def test_s10_a_second_process_in_the_same_file_is_refused(home: Home) -> None:
     folder = home.root / "sessions"
     script = [reply(text("A long answer that waits.")).gate_after(4, "mid")]
@@ -111,6 +113,7 @@ def test_s10_a_second_process_in_the_same_file_is_refused(home: Home) -> None:
     assert process.returncode == 0
 
 
+@pytest.mark.in_this_process
 def test_s09_a_foreign_file_is_told_and_left_alone(home: Home) -> None:
     folder = home.root / "sessions"
     with MessagesServer([reply(text("Hi.")), reply(text("Never."))]) as server:
@@ -127,6 +130,7 @@ def test_s09_a_foreign_file_is_told_and_left_alone(home: Home) -> None:
     assert len(server.requests) == 1
 
 
+@pytest.mark.in_this_process
 @pytest.mark.parametrize("choice", ["jsonl", "jsonl:", "file:x", "", "SQL", "null:x"])
 def test_another_word_for_the_store_is_bad_use(home: Home, choice: str) -> None:
     found = home.run("hello", "--store", choice)
@@ -135,6 +139,7 @@ def test_another_word_for_the_store_is_bad_use(home: Home, choice: str) -> None:
     assert not home.data.exists()
 
 
+@pytest.mark.in_this_process
 def test_a_place_that_is_no_folder_is_told(home: Home) -> None:
     (home.root / "taken").write_text("mine")
     with MessagesServer([reply(text("Never."))]) as server:
@@ -147,6 +152,7 @@ def test_a_place_that_is_no_folder_is_told(home: Home) -> None:
     assert server.requests == []
 
 
+@pytest.mark.in_this_process
 def test_a_conversation_in_a_file_is_found_by_everybody_without_the_flag(home: Home) -> None:
     """SPEC S12, C03: shown and gone on with from its file; its time and title are in the list."""
     folder = home.root / "sessions"
@@ -171,6 +177,7 @@ def test_a_conversation_in_a_file_is_found_by_everybody_without_the_flag(home: H
     assert later == max(row["at"] for row in rows)
 
 
+@pytest.mark.in_this_process
 @pytest.mark.parametrize("other", ["sql", "null", "jsonl:elsewhere"])
 def test_a_store_that_contradicts_the_conversations_own_is_refused(home: Home, other: str) -> None:
     folder = home.root / "sessions"
@@ -187,6 +194,7 @@ def test_a_store_that_contradicts_the_conversations_own_is_refused(home: Home, o
     assert home.rows() == []
 
 
+@pytest.mark.in_this_process
 def test_a_folder_that_is_gone_is_named_and_never_an_empty_view(home: Home) -> None:
     """F-S02; and the conversation goes on where it is found again."""
     folder, moved = home.root / "sessions", home.root / "moved"
@@ -215,6 +223,7 @@ def test_a_folder_that_is_gone_is_named_and_never_an_empty_view(home: Home) -> N
     assert len(server.requests) == 3
 
 
+@pytest.mark.in_this_process
 def test_a_file_that_is_gone_is_named(home: Home) -> None:
     folder = home.root / "sessions"
     with MessagesServer([reply(text("One."))]) as server:
@@ -228,6 +237,7 @@ def test_a_file_that_is_gone_is_named(home: Home) -> None:
     assert not file.exists()
 
 
+@pytest.mark.in_this_process
 def test_s06_a_conversation_that_is_not_kept_is_nowhere(home: Home) -> None:
     """S06: neither a row, nor its title, nor a file; the list does not know it."""
     script = [reply(tool_use("shell", {"command": "seq 1 30000"}), stop_reason="tool_use")]
@@ -247,6 +257,7 @@ def test_s06_a_conversation_that_is_not_kept_is_nowhere(home: Home) -> None:
     assert not any(b"29999" in content for content in kept)
 
 
+@pytest.mark.in_this_process
 def test_u40_search_finds_what_is_kept_in_files_too(home: Home) -> None:
     """S09: newest conversation first, behind what the database has; what can't be read is told."""
     folder = home.root / "sessions"
@@ -276,6 +287,7 @@ def test_u40_search_finds_what_is_kept_in_files_too(home: Home) -> None:
     assert "Traceback" not in some.err
 
 
+@pytest.mark.in_this_process
 def test_backup_and_restore_say_what_is_kept_elsewhere(home: Home) -> None:
     """U17: and the conversation goes on from its folder after a wipe of the data folder."""
     folder = home.root / "sessions"
@@ -294,6 +306,7 @@ def test_backup_and_restore_say_what_is_kept_elsewhere(home: Home) -> None:
     assert_extends(*(request.json for request in server.requests))
 
 
+@pytest.mark.in_this_process
 def test_doctor_looks_at_the_files_too(home: Home) -> None:
     folder = home.root / "sessions"
     with MessagesServer([reply(text("An answer."))]) as server:
@@ -314,6 +327,7 @@ def test_doctor_looks_at_the_files_too(home: Home) -> None:
     assert "which is not there" in json.loads(gone.out)["log"]["files"]["faults"][tab_of(home)]
 
 
+@pytest.mark.in_this_process
 def test_f_s07_odd_text_in_a_file_is_sent_shown_and_found(home: Home) -> None:
     """F-S07, S09: nothing is cut at a NUL, and the next turn is kept as well."""
     folder = home.root / "sessions"
@@ -337,6 +351,7 @@ def test_f_s07_odd_text_in_a_file_is_sent_shown_and_found(home: Home) -> None:
     assert hit["tabId"] == tab
 
 
+@pytest.mark.in_this_process
 def test_s12_the_list_is_by_the_last_message_and_without_what_has_none(home: Home) -> None:
     """S12: opening and looking reorder nothing, whatever keeps the rows."""
     folder = home.root / "sessions"

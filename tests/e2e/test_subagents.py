@@ -73,6 +73,7 @@ def test_u28_a_subagent_works_below_in_the_same_log(workplace: Home) -> None:
     assert home.nacre("doctor").code == 0
 
 
+@pytest.mark.in_this_process
 def test_s06_with_the_null_store_subagents_leave_nothing(workplace: Home) -> None:
     with MessagesServer(family) as server:
         home = replace(workplace, base_url=server.base_url)
@@ -83,6 +84,7 @@ def test_s06_with_the_null_store_subagents_leave_nothing(workplace: Home) -> Non
     assert home.rows() == []
 
 
+@pytest.mark.in_this_process
 def test_a_subagent_of_a_conversation_that_is_a_file_is_a_file_beside_it(workplace: Home) -> None:
     folder = workplace.root / "files"
     with MessagesServer(family) as server:
@@ -97,6 +99,7 @@ def test_a_subagent_of_a_conversation_that_is_a_file_is_a_file_beside_it(workpla
     assert "The marmot is blue." in shown.out
 
 
+@pytest.mark.in_this_process
 def test_a07_killed_while_a_subagent_works_nothing_runs_again_by_itself(workplace: Home) -> None:
     with MessagesServer(stands) as server:
         home = replace(workplace, base_url=server.base_url)
@@ -115,6 +118,7 @@ def test_a07_killed_while_a_subagent_works_nothing_runs_again_by_itself(workplac
     assert server.rejected == []
 
 
+@pytest.mark.in_this_process
 def test_c26_ctrl_c_stops_the_subagent_too(workplace: Home) -> None:
     with MessagesServer(stands) as server:
         home = replace(workplace, base_url=server.base_url)

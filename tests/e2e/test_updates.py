@@ -19,7 +19,7 @@ from typing import Any, Self
 
 import pytest
 
-from desktop.store.tables import SCHEMA
+from desktop.store.plain import SCHEMA
 from tests.e2e.nacre import SECONDS, Home, ended
 from tests.fakes.messages_api import MessagesServer, reply, text
 

@@ -3,10 +3,12 @@
 import asyncio
 import itertools
 import sqlite3
+import tempfile
 import uuid
 from collections.abc import Callable, Coroutine, Generator
 from contextlib import closing, contextmanager
 from dataclasses import replace
+from functools import cache
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -45,9 +47,19 @@ def open_log(
     prefix: str = "id",
     on_catalogue_change: Callable[[CatalogueReceipt], None] | None = None,
     now_ms: Callable[[], int] | None = None,
+    is_made_here: bool = False,
 ) -> Generator[Log]:
+    """A log in the folder; where there is none yet, an empty one that was made once before.
+
+    To make a database takes four times as long as to open one, and is the subject of few:
+    `is_made_here` is for those.
+    """
+    database = folder / "nacre.db"
+    if not (is_made_here or read_only or database.exists()):
+        database.write_bytes(_empty_database())
+        database.chmod(0o600)
     log = Log.open(
-        folder / "nacre.db",
+        database,
         blobs=folder / "blobs",
         run=folder / "run",
         new_id=counter(prefix),
@@ -60,6 +72,23 @@ def open_log(
         yield log
     finally:
         run(log.close())
+
+
+@cache
+def _empty_database() -> bytes:
+    """The bytes of a database that this program has just made, all in one file."""
+    with tempfile.TemporaryDirectory(prefix="nacre-empty-") as name:
+        folder = Path(name)
+        log = Log.open(
+            folder / "nacre.db",
+            blobs=folder / "blobs",
+            run=folder / "run",
+            new_id=counter(),
+            now_ms=clock(),
+        )
+        run(log.close())
+        assert [path.name for path in folder.glob("nacre.db*")] == ["nacre.db"]
+        return (folder / "nacre.db").read_bytes()
 
 
 @contextmanager

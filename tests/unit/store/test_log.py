@@ -235,7 +235,7 @@ def test_a_lock_of_another_process_ends_in_a_sentence_in_time_and_the_retry_work
         begun = time.monotonic()
         with pytest.raises(StoreBusy, match=r"nacre\.db"):
             run(log.session(tab).append([chunk("one")]))
-        assert time.monotonic() - begun < 2
+        assert time.monotonic() - begun < 5
         assert run(log.reader.page(tab, limit=1)).total == 0
         other.execute("ROLLBACK")
         assert run(log.session(tab).append([chunk("one")])).chunks[0].seq == 1

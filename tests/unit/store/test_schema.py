@@ -6,6 +6,7 @@ import sqlite3
 import subprocess
 import sys
 from contextlib import closing
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -18,7 +19,8 @@ from desktop.store.connection import engine
 from desktop.store.plain import SCHEMA
 from desktop.store.tables import Row
 from tests.data import make_legacy_database as legacy
-from tests.unit.store.builders import chunk, new_tab, open_log, run, tool_turn
+from tests.unit.store import builders
+from tests.unit.store.builders import chunk, new_tab, run, tool_turn
 
 LEGACY = (
     legacy.TABLES
@@ -32,6 +34,8 @@ INSERT INTO credentials VALUES('k', 'p', 'a', 'r', 1, 's', 'f', 2, 3);
 INSERT INTO api_keys VALUES('k', 'p', 'x', 1, 2);
 """
 )
+# Here a file is made by the log that is looked at.
+open_log = partial(builders.open_log, is_made_here=True)
 KEPT = ("settings", "usage_cache", "wake_schedule", "credentials", "api_keys")
 
 

@@ -214,7 +214,7 @@ def test_a_greedy_name_pattern_takes_no_time(use: Run, workspace: Path) -> None:
     (workspace / ("a" * 200)).touch()
     started = time.monotonic()
     assert use(Glob(), pattern="*a" * 60 + "b").text == "[No file matches.]"
-    assert time.monotonic() - started < 2
+    assert time.monotonic() - started < 10  # tried one by one it would take years
 
 
 def test_lines_are_found_in_text_files_only(use: Run, project: Path) -> None:
@@ -291,17 +291,16 @@ def test_the_loop_stays_live_while_a_search_runs(scene: Scene, workspace: Path) 
     """A pattern holds the interpreter it runs in; that is not ours."""
     (workspace / "f").write_text("a" * 60 + "b")
 
-    async def main() -> float:
+    async def main() -> int:
         tool = Grep(seconds=1.0)
         act = await tool.prepare(CATASTROPHE, scene)
         task = asyncio.create_task(tool.run(act, scene, lambda _: None))
-        longest = 0.0
+        turns = 0
         while not task.done():
-            before = time.monotonic()
             await asyncio.sleep(0.01)
-            longest = max(longest, time.monotonic() - before)
+            turns += 1
         with pytest.raises(ToolFailed):
             await task
-        return longest
+        return turns
 
-    assert asyncio.run(main()) < 0.5
+    assert asyncio.run(main()) > 8  # a hundred where nobody else works; one where it is held
