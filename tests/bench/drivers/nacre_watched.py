@@ -3,8 +3,9 @@
     python -m tests.bench.drivers.nacre_watched DATA_FOLDER type|tail SECONDS
 
 `type`: a letter is typed as soon as the window was painted, and it is over when that is painted.
-`tail`: it is over SECONDS after the last conversation's end was on the screen. What was touched
-before the first paint is told too: modules, connections, processes, databases.
+`tail`: it is over SECONDS after the log was open, which comes after the last conversation's end was
+on the screen. What was touched before the first paint is told too: modules, connections, processes,
+databases.
 """
 
 import json
@@ -75,14 +76,17 @@ class Watch:
         from desktop.ui.main_window import MainWindow
 
         now = time.monotonic()
+        (window,) = visible(MainWindow, "mainWindow", top=True)
         if "tail_ns" not in self.report:
             for view in visible(QListView, "transcript"):
                 pane = view.parentWidget()
                 if pane.loaded and pane.rendered:
                     self.tell("tail_ns")
-                    self._began = now
+        elif "open_ns" not in self.report:
+            if window.area.pages():
+                self.tell("open_ns")
+                self._began = now
         elif now - self._began > self._seconds:
-            (window,) = visible(MainWindow, "mainWindow", top=True)
             self.report["pages"] = len(window.area.pages())
             self.report["tabs"] = len(window.area.strip.tab_ids())
             self.end()
