@@ -52,10 +52,14 @@ class Digest:
             self._shows_media |= has_media
             if has_media or kind in _ALTERING:
                 self._showing.append(row)
-            if kind in _ALTERING or kind in _HEAD:
+            if kind in _ALTERING or kind in _HEAD or self._is_counted(row):
                 self._counted = None
             elif self._counted is not None:
                 self._since += context.weight(row.data)
+
+    def _is_counted(self, row: LogChunk) -> bool:
+        """Whether it is of an answer that was counted already."""
+        return row.role == "assistant" and bool(self.bill.usage_of(row.turn_id, row.step).prompt)
 
     def records_came(self, records: Iterable[RequestRecord]) -> None:
         """New ones, or others in the place of those of their ids."""

@@ -61,7 +61,8 @@ class LateTools:
         if self._read > len(rows) or (self._read and rows[self._read - 1] is not self._last):
             self._read, self._told = 0, []
         for row in rows[self._read :]:
-            self._told = tools_told(row.data, self._told)
+            if row.role == "system":
+                self._told = tools_told(row.data, self._told)
         self._read, self._last = len(rows), rows[-1] if rows else None
 
 

@@ -15,7 +15,7 @@ from typing import Any, TypeVar
 from desktop.agent.digest import Digest
 from desktop.agent.spending import Tariff
 from desktop.core.chunks import LogChunk, NewChunk, Stamp
-from desktop.core.conversation import split_dangling
+from desktop.core.conversation import LoadedSession, split_dangling
 from desktop.core.protocols import Publisher, TurnStore
 from desktop.core.records import Receipt, RequestRecord
 
@@ -29,6 +29,21 @@ class _Write:
     done: "asyncio.Future[tuple[LogChunk, ...]]"
 
 
+@dataclass(frozen=True, slots=True)
+class _Read:
+    rows: list[LogChunk]
+    requests: dict[str, RequestRecord]
+    digest: Digest
+
+
+def _read(session: LoadedSession, records: Sequence[RequestRecord], tariff: Tariff) -> _Read:
+    rows = sorted((*session.chunks, *session.dangling), key=lambda row: row.seq)
+    digest = Digest(tariff)
+    digest.begin(rows, records)
+    digest.size()
+    return _Read(rows, {record.id: record for record in records}, digest)
+
+
 class Ledger:
     """The rows of one conversation in memory, and the way new ones get into its store.
 
@@ -40,6 +55,7 @@ class Ledger:
     def __init__(self, store: TurnStore, publisher: Publisher, tariff: Tariff) -> None:
         self.rows: list[LogChunk] = []
         self.digest = Digest(tariff)
+        self._tariff = tariff
         self.dangling: tuple[LogChunk, ...] = ()
         self.requests: dict[str, RequestRecord] = {}
         self.unsaved: list[NewChunk] = []
@@ -60,15 +76,14 @@ class Ledger:
         async with self._lock:
             session = await self._store.load()
             records = await self._store.requests()
-        known = self._stood_here.union(row.id for row in self.rows)
-        everything = sorted((*session.chunks, *session.dangling), key=lambda row: row.seq)
-        if self.rows and (not everything or everything[-1].seq < self.rows[-1].seq):
+            # Off the loop: a conversation of a day has a hundred thousand rows.
+            read = await asyncio.to_thread(_read, session, records, self._tariff)
+        if self.rows and (not read.rows or read.rows[-1].seq < self.rows[-1].seq):
             return  # a log never shrinks: this store keeps nothing (SPEC S06)
+        known = self._stood_here.union(row.id for row in self.rows)
         self.dangling = tuple(row for row in session.dangling if row.id not in known)
         self._stood_here = frozenset()
-        self.rows = everything
-        self.requests = {record.id: record for record in records}
-        self.digest.begin(self.rows, records)
+        self.rows, self.requests, self.digest = read.rows, read.requests, read.digest
         self.revision = revision
 
     def forget(self) -> None:
@@ -81,6 +96,7 @@ class Ledger:
         self._stood_here = frozenset(standing) - at_load
         self.rows = []
         self.requests = {}
+        self.digest = Digest(self._tariff)
         self.digest.begin(self.rows, ())
 
     async def append(

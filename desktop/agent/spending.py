@@ -35,6 +35,9 @@ class Next:
     at: int
 
 
+NOTHING = Usage()
+
+
 class Bill:
     """The sum of a conversation's requests, each counted when it comes."""
 
@@ -46,7 +49,8 @@ class Bill:
 
     def _clear(self) -> None:
         self._usage: dict[tuple[str, int], Usage] = {}
-        self._sum = Spent()
+        self._prompt = self._output = self._cache_read = self._context = 0
+        self._dollars: float | None = 0.0
         self._last: RequestRecord | None = None
         self._context_of: RequestRecord | None = None
         self._answered_up_to = 0
@@ -63,20 +67,20 @@ class Bill:
 
     def usage_of(self, turn_id: str, step: int) -> Usage:
         """What the answer of a step took; nothing where that was not counted."""
-        return self._usage.get((turn_id, step), Usage())
+        return self._usage.get((turn_id, step), NOTHING)
 
     def take(self, record: RequestRecord) -> Usage:
         """A new one, or another in the place of the one of its id; what it adds to the sum."""
         known = self._records.get(record.id)
         if known is record or known == record:
-            return Usage()
+            return NOTHING
         self._places.setdefault(record.id, len(self._places))
         self._records[record.id] = record
         if known is not None and known.usage is not None:  # was counted: the sum is made anew
             self._clear()
             for one in self._records.values():
                 self._count(one)
-            return Usage()
+            return NOTHING
         return self._count(record)
 
     def spent(self, *, window: int, following: Next) -> Spent:
@@ -84,32 +88,31 @@ class Bill:
 
         `dollars` is None as soon as one price is unknown: half a sum would be a lie.
         """
-        found = replace(self._sum, window=window)
+        found = Spent(
+            self._prompt, self._output, self._cache_read, self._dollars, self._context, window
+        )
         if self._last is None:
             return found
         return _with_resend(found, self._last, self._tariff, following)
 
     def _count(self, record: RequestRecord) -> Usage:
         if record.usage is None:
-            return Usage()
+            return NOTHING
         usage, note = self._tariff.usage(record.usage), note_of(record.cache)
         self._usage[record.turn_id, record.step] = usage
         # One that kept the cache holds the last request without its answer.
         if (note is None or not note.is_refresh) and self._is_latest(record, self._context_of):
             self._context_of = record
-            self._sum = replace(self._sum, context=usage.prompt + usage.output)
+            self._context = usage.prompt + usage.output
         if self._is_latest(record, self._last):
             self._last = record
         if note is not None:
             self._answered_up_to = max(self._answered_up_to, note.seq)
-        one, cost = self._sum, self._tariff.dollars(record)
-        self._sum = replace(
-            one,
-            prompt=one.prompt + usage.prompt,
-            output=one.output + usage.output,
-            cache_read=one.cache_read + usage.cache_read,
-            dollars=None if one.dollars is None or cost is None else one.dollars + cost,
-        )
+        self._prompt += usage.prompt
+        self._output += usage.output
+        self._cache_read += usage.cache_read
+        cost, dollars = self._tariff.dollars(record), self._dollars
+        self._dollars = None if dollars is None or cost is None else dollars + cost
         return usage
 
     def _is_latest(self, record: RequestRecord, known: RequestRecord | None) -> bool:
