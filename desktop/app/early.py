@@ -75,13 +75,24 @@ class Early:
 
     async def show(self, area: ConversationArea, seen: Glimpse, theme: Theme) -> None:
         """Returns when it is painted. Who has begun to write already is not disturbed."""
+        reader = EarlyReader(seen.page)
+        pane = self._pane(seen, reader, theme)
+        await asyncio.sleep(0)  # no key waits for more than one of these
+        page = EarlyPage(seen.tab_id, pane, Composer(theme), theme)
+        await asyncio.sleep(0)
         if area.new_page.composer.text() or area.in_view is not area.new_page:
+            page.deleteLater()
             return
-        self._reader = EarlyReader(seen.page)
+        self._reader = reader
+        area.show_early(page, seen.open_tabs)
+        pane.enter()
+        await pane.until_placed()
+
+    def _pane(self, seen: Glimpse, reader: EarlyReader, theme: Theme) -> TranscriptPane:
         pane = TranscriptPane(
             seen.tab_id,
             theme=theme,
-            reader=self._reader,
+            reader=reader,
             hub=self.hub,
             start=self._tasks.start,
             later=asyncio.get_running_loop().call_later,
@@ -91,10 +102,7 @@ class Early:
         pane.set_thinking_open(preferred.value(SHOW_THINKING))
         pane.set_renderer(self.renderer)
         pane.stand_at(seen.place)
-        page = EarlyPage(seen.tab_id, pane, Composer(theme), theme)
-        area.show_early(page, seen.open_tabs)
-        pane.enter()
-        await pane.until_placed()
+        return pane
 
     def hand_over(self, reader: LogReader) -> None:
         """The log is open."""

@@ -3,10 +3,11 @@ sentence that says what could not come along. Knows nothing of files: it shows w
 
 from __future__ import annotations
 
+import importlib
 import itertools
 from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from PySide6.QtCore import QMimeData, QSize, Qt, Signal, SignalInstance
 from PySide6.QtGui import QImage, QPixmap
@@ -23,11 +24,13 @@ from PySide6.QtWidgets import (
 from desktop.core.media import is_media, media_of
 from desktop.ui import words
 from desktop.ui.attached_entry import can_be_opened
-from desktop.ui.attached_text import AttachedText
 from desktop.ui.estimate import tokens_of
 from desktop.ui.flow import FlowLayout
 from desktop.ui.theme import Theme
 from desktop.ui.visible import visible
+
+if TYPE_CHECKING:
+    from desktop.ui.attached_text import AttachedText
 
 NAME_WIDTH = 220
 PICTURE_HEIGHT = 28
@@ -210,7 +213,9 @@ class Attachments(QWidget):
             self.complain("")
             self.complain(sentence.format(name=name))
             return
-        box = AttachedText(self._theme, chip.attachment, self.window())
+        # Loaded when one is opened: the window's first picture needs no box.
+        attached_text = importlib.import_module("desktop.ui.attached_text")
+        box: AttachedText = attached_text.AttachedText(self._theme, chip.attachment, self.window())
         box.changed.connect(lambda changed: self._put(chip, changed))
         box.open()
 

@@ -3,19 +3,23 @@
 The frame is the style sheet's; the arrows are drawn here, as no style sheet can without pictures.
 """
 
-from typing import cast
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, cast
 
 from PySide6.QtCore import QEvent, QObject, QPointF, QRect, Qt
 from PySide6.QtGui import QColor, QPainter, QPaintEvent, QPalette, QPen
 from PySide6.QtWidgets import (
     QComboBox,
     QStyledItemDelegate,
-    QStyleOptionComboBox,
     QWidget,
 )
 
 from desktop.ui.theme import Theme
 from desktop.ui.visible import apart
+
+if TYPE_CHECKING:
+    from PySide6.QtWidgets import QStyleOptionComboBox
 
 # The arrow, from its middle; pixels.
 _HALF, _RISE, _THICK = 3.5, 1.75, 1.5

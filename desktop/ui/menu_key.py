@@ -6,7 +6,7 @@ other; on Windows it does, and macOS has no such key.
 
 import sys
 
-from PySide6.QtGui import QContextMenuEvent, QKeySequence, QShortcut
+from PySide6.QtGui import QContextMenuEvent, QShortcut
 from PySide6.QtWidgets import QApplication, QWidget
 
 KEYS = "Shift+F10"
@@ -14,7 +14,7 @@ KEYS = "Shift+F10"
 
 def hear_menu_key(window: QWidget) -> None:
     if sys.platform == "linux":
-        QShortcut(QKeySequence(KEYS), window).activated.connect(_ask_for_menu)
+        QShortcut(KEYS, window).activated.connect(_ask_for_menu)
 
 
 def _ask_for_menu() -> None:

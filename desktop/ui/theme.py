@@ -15,8 +15,9 @@ High contrast follows the system's palette entirely.
 from dataclasses import dataclass
 from typing import Literal
 
+from PySide6 import QtGui
 from PySide6.QtCore import Qt
-from PySide6.QtGui import QColor, QFont, QFontDatabase, QPalette, QStyleHints
+from PySide6.QtGui import QColor, QFont, QPalette, QStyleHints
 from PySide6.QtWidgets import QApplication
 
 Scheme = Literal["light", "dark"]
@@ -198,7 +199,9 @@ class Theme:
 
     def mono(self, size: float | None = None) -> QFont:
         """The system's monospace font; code size by default."""
-        font = QFontDatabase.systemFont(QFontDatabase.SystemFont.FixedFont)
+        # By its module: a name that is imported is made before the window's first picture.
+        fonts = QtGui.QFontDatabase
+        font = fonts.systemFont(fonts.SystemFont.FixedFont)
         if self.mono_family:
             font = QFont(self.mono_family)
         font.setStyleHint(QFont.StyleHint.Monospace)
