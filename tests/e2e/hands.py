@@ -25,7 +25,6 @@ from PySide6.QtWidgets import (
     QApplication,
     QLabel,
     QListView,
-    QMainWindow,
     QPlainTextEdit,
     QTabBar,
     QWidget,
@@ -33,8 +32,11 @@ from PySide6.QtWidgets import (
 
 from desktop.app import run_window
 from desktop.store import schema
+from desktop.ui.main_window import MainWindow
 from desktop.ui.transcript.pane import TranscriptPane
 
+# A title is of its own direction wherever it is drawn.
+APART = "\u2068\u2069"
 NEXT_SCHEMA = schema.SCHEMA + 1
 W = TypeVar("W", bound=QWidget)
 
@@ -53,8 +55,9 @@ def look() -> dict[str, Any]:
     fields = _seen(QPlainTextEdit, "composer")
     views = [one.parentWidget() for one in _seen(QListView, "transcript")]
     return {
-        "tabs": [strip.tabText(at) for at in range(strip.count())],
-        "current": strip.tabText(strip.currentIndex()),
+        "isOpen": any(one.desk is not None for one in _windows()),
+        "tabs": [strip.tabText(at).strip(APART) for at in range(strip.count())],
+        "current": strip.tabText(strip.currentIndex()).strip(APART),
         "rows": [
             row for one in views if isinstance(one, TranscriptPane) for row in one.visible_texts()
         ],
@@ -67,13 +70,17 @@ def look() -> dict[str, Any]:
     }
 
 
+def _windows() -> list[MainWindow]:
+    return [one for one in QApplication.topLevelWidgets() if isinstance(one, MainWindow)]
+
+
 def act(words: list[str]) -> None:
     if words[0] == "type":
         (field,) = _seen(QPlainTextEdit, "composer")
         field.setFocus()
         QTest.keyClicks(field, words[1])
     if words[0] == "press":
-        (window,) = (one for one in QApplication.topLevelWidgets() if isinstance(one, QMainWindow))
+        (window,) = _windows()
         window.activateWindow()
         QTest.keySequence(window.focusWidget() or window, QKeySequence(words[1]))
     if words[0] == "click":

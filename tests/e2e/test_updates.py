@@ -95,7 +95,7 @@ class Window:
 
     def desk(self) -> tuple[dict[str, Any], dict[str, Any]]:
         """What is seen in the two conversations once each is whole, the first one first."""
-        self.until(lambda seen: len(seen["tabs"]) == 2)
+        self.until(lambda seen: len(seen["tabs"]) == 2 and seen["isOpen"])
         self.do("press", "Ctrl+1")
         harbour = self.until(lambda seen: seen["current"] == HARBOUR and _is_whole(seen))
         self.do("press", "Ctrl+2")

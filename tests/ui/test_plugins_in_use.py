@@ -80,6 +80,8 @@ def transcript(person: Person) -> TranscriptView:
 
 
 def open_page(person: Person, name: str) -> None:
+    """Its button, for which a window of the usual size has room."""
+    person.now(lambda: person.window.resize(1180, 780))
     person.wait(lambda: person.parts(QToolButton, name))
     person.click(name)
 

@@ -112,7 +112,7 @@ def test_a_call_that_was_denied_or_stopped_before_it_began_is_not_said_to_have_r
     rows = [row(1, ToolCall("k", name, arguments)), row(2, started_mark(["k"])), row(3, result)]
     call = call_in(rows[0], Context(relations(rows), IDLE))
     assert call is not None
-    assert f"{headline(call)} | {outcome(call)}" == begun
+    assert f"{headline(call).marked} | {outcome(call)}" == begun
 
 
 def test_a_call_that_runs_or_waits_says_so() -> None:
