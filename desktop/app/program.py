@@ -21,6 +21,7 @@ from PySide6.QtWidgets import QApplication
 
 from desktop.app.collecting import Collector
 from desktop.app.finishing import finish, has_unsaved, leave_unsaved
+from desktop.app.remembering import Remembering
 from desktop.app.windows import Windows
 from desktop.core.errors import NacreError
 from desktop.core.loading import at_rest
@@ -99,6 +100,9 @@ class Program:
         self._asked = False
         self._theme = self._theme_now()
         self._windows = Windows()
+        self._remembering = Remembering(
+            folder.window_cache, self._cache_now, self._tasks, self._windows
+        )
         FocusRings(app, lambda: self._theme, self._windows)
         self._tasks.failed.connect(self._windows.say)
         self._preferences.problem.connect(self._windows.say)
@@ -220,6 +224,7 @@ class Program:
         window.close_wanted.connect(partial(self._close_wanted, window))
         window.quit_wanted.connect(self._quit_wanted)
         window.window_wanted.connect(self._window_wanted)
+        self._remembering.watch(window)
         self._windows.add(window)
         return window
 
@@ -364,13 +369,16 @@ class Program:
         for number in (signal.SIGINT, signal.SIGTERM):
             loop.add_signal_handler(number, self.quit)
 
+    def _cache_now(self) -> WindowCache:
+        look = self._cache
+        first, *further = (window.state() for window in self._windows.all)
+        return replace(first, theme=look.theme, font_scale=look.font_scale, further=tuple(further))
+
     async def _end(self) -> NacreError | None:
         """All of it, whatever fails: what of the last words could not be kept is given back."""
         trouble: NacreError | None = None
         self.arrivals.end()
-        look = self._cache
-        first, *further = (window.state() for window in self._windows.all)
-        cache = replace(first, theme=look.theme, font_scale=look.font_scale, further=tuple(further))
+        cache = self._cache_now()
         try:
             async with asyncio.timeout(END_SECONDS):
                 steps = [*(window.end for window in self._windows.all), self._tasks.close]

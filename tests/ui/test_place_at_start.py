@@ -1,5 +1,7 @@
 """The program opens a conversation where it was read, and at its end where that was followed."""
 
+import json
+
 import pytest
 
 from tests.e2e.nacre import Home
@@ -41,4 +43,23 @@ def test_u37_each_tab_is_at_its_place_after_a_restart(home: Home, enter: Enter) 
         assert not person.pane.view.following
         person.go_to(followed)
         person.wait(lambda: person.pane.view.following and person.reads("Layer 59"))
+        assert person.leave() == 0
+
+
+def test_u37_the_conversation_in_view_is_known_to_a_start_after_a_kill(
+    home: Home, enter: Enter
+) -> None:
+    def kept() -> str:
+        file = home.data / "window.json"
+        return json.loads(file.read_text("utf-8"))["current_tab"] if file.exists() else ""
+
+    with MessagesServer([reply("One."), reply("Two.")]) as server:
+        person = enter(server)
+        first = person.begin("One")
+        person.wait(lambda: person.reads("One.") and person.idle())
+        person.wait(lambda: kept() == first)
+        second = person.begin("Two")
+        person.wait(lambda: kept() == second)
+        person.go_to(first)
+        person.wait(lambda: kept() == first)
         assert person.leave() == 0

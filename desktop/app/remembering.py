@@ -1,0 +1,37 @@
+"""How the windows stand is kept while the program runs too: after a kill the next start goes on
+where the person was (SPEC U37)."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from pathlib import Path
+
+from PySide6.QtCore import QObject, QTimer
+
+from desktop.ui.main_window import MainWindow
+from desktop.ui.tasks import Tasks
+from desktop.ui.window_cache import WindowCache, write_cache
+
+SAVE_MS = 2_000
+
+
+class Remembering(QObject):
+    """Writes `now()` a while after another conversation came into view; who goes from one to the
+    next writes once."""
+
+    def __init__(
+        self, file: Path, now: Callable[[], WindowCache], tasks: Tasks, parent: QObject
+    ) -> None:
+        super().__init__(parent)
+        self._file = file
+        self._now = now
+        self._tasks = tasks
+        self._soon = QTimer(self, singleShot=True, interval=SAVE_MS)
+        self._soon.timeout.connect(self._save)
+
+    def watch(self, window: MainWindow) -> None:
+        window.area.shown.connect(lambda _: self._soon.start())
+
+    def _save(self) -> None:
+        self._tasks.start(asyncio.to_thread(write_cache, self._file, self._now()), "keep the place")
