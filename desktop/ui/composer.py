@@ -196,6 +196,8 @@ class Composer(QFrame):
         self._show_effort()
         self._effort.show_value(effort, effort)
         self._mode.show_value(mode, mode)
+        self._model.show()
+        self._mode.show()
 
     def choice(self) -> tuple[str, str, PermissionMode]:
         """Model, effort and permission mode as they stand."""
@@ -278,7 +280,9 @@ class Composer(QFrame):
         help_of = {choice.value: choice.label for choice in PERMISSION_MODE.choices}
         for index, mode in enumerate(MODES):
             self._mode.setItemData(index, help_of[mode], Qt.ItemDataRole.ToolTipRole)
-        self._effort.hide()
+        # Nobody is shown what is not chosen: they come with the choice.
+        for combo in self._combos.values():
+            combo.hide()
         self._estimate = Estimate(self.field, self)
         self._ring = ContextRing(theme, self)
         self._cost = QLabel(self)

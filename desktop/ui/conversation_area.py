@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 from PySide6.QtCore import Signal
 from PySide6.QtWidgets import (
@@ -149,12 +149,16 @@ class ConversationArea(QWidget):
         if early is None:
             return
         is_seen = self._stack.currentWidget() is early
+        typed_in = cast("QWidget | None", self.window().focusWidget())
+        is_elsewhere = typed_in is not None and not self.isAncestorOf(typed_in)
         if self.show_tab(early.tab_id) is None:
             self._lose(early)
         elif not is_seen:
             self.show_new()
         elif self._wished:
             self.show_tab(self._wished)
+        if typed_in is not None and is_elsewhere:  # who looks for something goes on
+            typed_in.setFocus()
 
     def _lose(self, early: EarlyPage) -> None:
         written = early.composer.text()

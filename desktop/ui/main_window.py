@@ -123,6 +123,8 @@ class MainWindow(QMainWindow):
         self._wire()
         self._restore()
         self._beginning.show_ready()
+        # Who types at once writes a message.
+        self.area.new_page.composer.field.setFocus()
 
     # -- for the root -------------------------------------------------------------------------
 

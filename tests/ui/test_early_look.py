@@ -6,7 +6,7 @@ from collections.abc import Generator
 from contextlib import closing, contextmanager
 
 import pytest
-from PySide6.QtWidgets import QPushButton
+from PySide6.QtWidgets import QLineEdit, QPushButton
 
 from desktop.app import program
 from tests.e2e.nacre import Home
@@ -179,4 +179,34 @@ def test_u37_who_leaves_before_the_log_is_open_finds_the_same_place(
         person = enter(begun.server)
         person.wait(lambda: person.reads("Layer 59"))
         assert person.tabs.tabData(person.tabs.currentIndex()) == begun.last
+        assert person.leave() == 0
+
+
+def test_u10_who_looks_for_another_goes_on_with_it(
+    home: Home, enter: Enter, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with had(home, enter, monkeypatch) as begun:
+        person = enter(begun.server, until_open=False)
+        person.wait(lambda: person.reads("Layer 59"))
+        assert person.composer.hasFocus()
+        field = person.part(QLineEdit, "searchField")
+        person.click_on(field)
+        person.type_into("searchField", "lay")
+        begun.door.open()
+        person.wait(person.opened)
+        assert field.hasFocus()
+        assert field.text() == "lay"
+        assert person.leave() == 0
+
+
+def test_u31_no_choice_is_shown_that_nobody_made(
+    home: Home, enter: Enter, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with had(home, enter, monkeypatch) as begun:
+        person = enter(begun.server, until_open=False)
+        person.wait(lambda: person.reads("Layer 59"))
+        assert not person.shows("modeChoice")
+        begun.door.open()
+        person.wait(person.opened)
+        person.wait(lambda: person.shows("modeChoice") and person.shows("modelChoice"))
         assert person.leave() == 0
