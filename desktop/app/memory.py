@@ -1,11 +1,20 @@
-"""Memory that was taken while everything was loaded and is free again goes back to the system."""
+"""What the system's allocator is asked for, so that Nacre holds less: glibc's; no other is asked."""
 
 import ctypes
 from contextlib import suppress
 
+_ARENA_MAX = -8  # in malloc.h
+ARENAS = 2
+
+
+def keep_few_arenas() -> None:
+    """Before the first thread: each would get a heap of its own, though threads take turns here."""
+    with suppress(OSError, AttributeError, TypeError):
+        ctypes.CDLL(None).mallopt(_ARENA_MAX, ARENAS)
+
 
 def give_back() -> None:
-    """Where the system's allocator keeps such memory and can be asked for it (glibc); elsewhere it
-    does nothing. Takes some milliseconds; lets other threads run."""
+    """What was taken while everything was loaded and is free again goes back to the system. Takes
+    some milliseconds; lets other threads run."""
     with suppress(OSError, AttributeError, TypeError):
         ctypes.CDLL(None).malloc_trim(0)

@@ -139,12 +139,14 @@ class Program:
 
     def _complete(self) -> None:
         """What is needed from the first moment after the paint on."""
+        from desktop.app import memory
         from desktop.app.arriving import Arrivals
         from desktop.app.caret import Caret
         from desktop.app.helping import Helping
         from desktop.app.icon import show_icon
         from desktop.headless.crashes import CrashFile
 
+        memory.keep_few_arenas()
         self._tasks.start(show_icon(self._app), "show the icon")
         self.arrivals = Arrivals(
             self._windows, self._tasks, self._door.place if self._door is not None else None
