@@ -1,4 +1,4 @@
-"""What the system's allocator is asked for, so that Nacre holds less: glibc's; no other is asked."""
+"""What the allocator of the system is asked for (glibc only), so that Nacre holds less."""
 
 import ctypes
 from contextlib import suppress
