@@ -133,13 +133,14 @@ class ConversationArea(QWidget):
 
     def show_early(self, page: EarlyPage, tabs: Sequence[Tab]) -> None:
         """The log is not open yet: the conversation that was in view last, among these."""
-        has_focus = self.new_page.composer.field.hasFocus()
+        typed_in = cast("QWidget | None", self.window().focusWidget())
+        is_here = typed_in is None or self.isAncestorOf(typed_in)
         self._early, self._current = page, page.tab_id
         self.show_tabs(tabs)
         self._strip_shows(page.tab_id)
         self._stack.addWidget(page)
         self._stack.setCurrentWidget(page)
-        if has_focus:
+        if is_here:
             page.composer.field.setFocus()
 
     def complete_early(self) -> None:
