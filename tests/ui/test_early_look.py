@@ -54,6 +54,13 @@ def had(home: Home, enter: Enter, monkeypatch: pytest.MonkeyPatch) -> Generator[
             door.open()
 
 
+def early(begun: "Beginning", enter: Enter) -> Person:
+    """Somebody who sees the last conversation while the log is held back."""
+    person = enter(begun.server, until_open=False)
+    person.wait(lambda: person.reads("Layer 59"))
+    return person
+
+
 class Beginning:
     def __init__(self, server: MessagesServer, door: Doorkeeper, other: str, last: str) -> None:
         self.server = server
@@ -61,13 +68,16 @@ class Beginning:
         self.other = other
         self.last = last
 
+    def open_to(self, person: Person) -> None:
+        self.door.open()
+        person.wait(person.opened)
+
 
 def test_u10_it_is_read_and_written_in_before_the_log_is_open(
     home: Home, enter: Enter, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with had(home, enter, monkeypatch) as begun:
-        person = enter(begun.server, until_open=False)
-        person.wait(lambda: person.reads("Layer 59"))
+        person = early(begun, enter)
         assert not person.action("settings").isEnabled()
         assert person.tab_ids() == [begun.other, begun.last]
         assert person.tabs.tabData(person.tabs.currentIndex()) == begun.last
@@ -75,8 +85,7 @@ def test_u10_it_is_read_and_written_in_before_the_log_is_open(
         assert not person.part_enabled("sendButton")
         pane, composer = person.pane, person.composer
         seen = person.transcript()
-        begun.door.open()
-        person.wait(person.opened)
+        begun.open_to(person)
         assert (person.pane, person.composer) == (pane, composer)
         assert person.composer.toPlainText() == "So early"
         assert person.composer.hasFocus()
@@ -93,12 +102,10 @@ def test_u10_who_looks_further_back_than_was_read_gets_it_when_the_log_is_open(
     home: Home, enter: Enter, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with had(home, enter, monkeypatch) as begun:
-        person = enter(begun.server, until_open=False)
-        person.wait(lambda: person.reads("Layer 59"))
+        person = early(begun, enter)
         person.pane.view.scroll_by(-100_000)
         person.wait(lambda: person.reads("And others"))
-        begun.door.open()
-        person.wait(person.opened)
+        begun.open_to(person)
         assert person.reads("And others")
         person.pane.view.scroll_by(100_000)
         person.wait(lambda: person.reads("Layer 59"))
@@ -110,8 +117,7 @@ def test_u14_who_has_begun_to_write_is_not_disturbed(
 ) -> None:
     with had(home, enter, monkeypatch) as begun:
         person = enter(begun.server, until_open=False, typed="Before anything was there")
-        begun.door.open()
-        person.wait(person.opened)
+        begun.open_to(person)
         assert person.shows("newPage")
         assert person.composer.toPlainText() == "Before anything was there"
         assert person.leave() == 0
@@ -121,14 +127,12 @@ def test_u10_who_wants_a_new_conversation_meanwhile_stays_there(
     home: Home, enter: Enter, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with had(home, enter, monkeypatch) as begun:
-        person = enter(begun.server, until_open=False)
-        person.wait(lambda: person.reads("Layer 59"))
+        person = early(begun, enter)
         person.write("For the old one")
         person.click_on(person.part(QPushButton, "newConversation"))
         person.wait(lambda: person.shows("newPage"))
         person.write("For a new one")
-        begun.door.open()
-        person.wait(person.opened)
+        begun.open_to(person)
         assert person.shows("newPage")
         assert person.composer.toPlainText() == "For a new one"
         person.go_to(begun.last)
@@ -141,11 +145,9 @@ def test_u10_another_tab_that_was_clicked_meanwhile_is_opened(
     home: Home, enter: Enter, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with had(home, enter, monkeypatch) as begun:
-        person = enter(begun.server, until_open=False)
-        person.wait(lambda: person.reads("Layer 59"))
+        person = early(begun, enter)
         person.go_to(begun.other)
-        begun.door.open()
-        person.wait(person.opened)
+        begun.open_to(person)
         person.wait(lambda: person.reads("Layer 59"))
         assert person.tabs.tabData(person.tabs.currentIndex()) == begun.other
         assert person.leave() == 0
@@ -155,13 +157,11 @@ def test_u14_what_was_written_to_one_that_is_gone_is_not(
     home: Home, enter: Enter, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with had(home, enter, monkeypatch) as begun:
-        person = enter(begun.server, until_open=False)
-        person.wait(lambda: person.reads("Layer 59"))
+        person = early(begun, enter)
         person.write("Nobody reads this")
         with closing(sqlite3.connect(home.database)) as plain, plain:
             plain.execute("UPDATE tabs SET trashed_at = 5 WHERE id = ?", (begun.last,))
-        begun.door.open()
-        person.wait(person.opened)
+        begun.open_to(person)
         person.wait(lambda: person.shows("newPage"))
         assert person.composer.toPlainText() == "Nobody reads this"
         assert person.leave() == 0
@@ -171,8 +171,7 @@ def test_u37_who_leaves_before_the_log_is_open_finds_the_same_place(
     home: Home, enter: Enter, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with had(home, enter, monkeypatch) as begun:
-        person = enter(begun.server, until_open=False)
-        person.wait(lambda: person.reads("Layer 59"))
+        person = early(begun, enter)
         person.close()
         begun.door.open()
         assert person.ended() == 0
@@ -186,14 +185,12 @@ def test_u10_who_looks_for_another_goes_on_with_it(
     home: Home, enter: Enter, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with had(home, enter, monkeypatch) as begun:
-        person = enter(begun.server, until_open=False)
-        person.wait(lambda: person.reads("Layer 59"))
+        person = early(begun, enter)
         assert person.composer.hasFocus()
         field = person.part(QLineEdit, "searchField")
         person.click_on(field)
         person.type_into("searchField", "lay")
-        begun.door.open()
-        person.wait(person.opened)
+        begun.open_to(person)
         assert field.hasFocus()
         assert field.text() == "lay"
         assert person.leave() == 0
@@ -203,10 +200,8 @@ def test_u31_no_choice_is_shown_that_nobody_made(
     home: Home, enter: Enter, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with had(home, enter, monkeypatch) as begun:
-        person = enter(begun.server, until_open=False)
-        person.wait(lambda: person.reads("Layer 59"))
+        person = early(begun, enter)
         assert not person.shows("modeChoice")
-        begun.door.open()
-        person.wait(person.opened)
+        begun.open_to(person)
         person.wait(lambda: person.shows("modeChoice") and person.shows("modelChoice"))
         assert person.leave() == 0
