@@ -12,6 +12,7 @@ from desktop.app import program
 from tests.e2e.nacre import Home
 from tests.fakes.messages_api import MessagesServer, reply
 from tests.ui.conftest import Enter
+from tests.ui.program import Person
 
 pytestmark = pytest.mark.timeout(300)
 
