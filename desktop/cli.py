@@ -7,6 +7,7 @@ loaded to say what is wrong with the words, nor before the window is painted.
 from __future__ import annotations
 
 import argparse
+import gc
 import os
 import sys
 from collections.abc import Callable, Sequence
@@ -49,14 +50,18 @@ def main(
 
         isolated.run(words[1:])
         return DONE
-    arguments = parser().parse_args(with_place(words))
+    # What is imported and made until the window is painted stays; looking through it finds nothing.
+    gc.disable()
     try:
+        arguments = parser().parse_args(with_place(words))
         return _run(arguments, on_first_paint)
     except NacreError as error:
         print(f"nacre: {error}", file=sys.stderr)
         return FAILED
     except KeyboardInterrupt:
         return 130
+    finally:
+        gc.enable()
 
 
 def _run(arguments: argparse.Namespace, on_first_paint: Callable[[], None] | None) -> int:
@@ -74,6 +79,7 @@ def _run(arguments: argparse.Namespace, on_first_paint: Callable[[], None] | Non
             selftest=arguments.selftest_window,
             on_first_paint=on_first_paint,
         )
+    gc.enable()
     if arguments.command in ("tabs", "show", "search"):
         with at_rest():
             from desktop.headless import looking

@@ -5,7 +5,6 @@ network side and the pages of conversations are loaded on a thread after it (DES
 """
 
 import builtins
-import gc
 import importlib
 from collections.abc import Callable
 from typing import TYPE_CHECKING
@@ -32,8 +31,6 @@ def run_window(
     last conversation (DESIGN.md §8). Raises NacreError when no data folder can be named at all, and
     when the window that is open does not answer.
     """
-    # Collecting garbage before the first paint only looks at what the imports made.
-    gc.disable()
     restore_import()
     choice = paths.choose(data_dir)
     door = FrontDoor(choice.folder, parse_place(place) if place else None)
