@@ -38,13 +38,12 @@ class Drafting:
         # What was kept when this began, and what is kept now; None before it was read.
         self._found: Draft | None = None
         self._kept: Draft | None = None
-        self._one_by_one = one_by_one("draft", tab_id)
         self.is_read = False
         """Whether what was kept stands in the field."""
 
     async def bring_back(self, is_gone: Callable[[], bool]) -> None:
         """Fills the field; what the person has begun to write meanwhile stands below."""
-        async with self._one_by_one:
+        async with one_by_one("draft", self._tab_id):
             found = await self._find()
         pictures = await attaching.pictures_of(found.attachments)
         if is_gone():
@@ -78,7 +77,7 @@ class Drafting:
         return self._found
 
     async def _keep(self, draft: Draft, *, is_whole: bool) -> None:
-        async with self._one_by_one:
+        async with one_by_one("draft", self._tab_id):
             found = await self._find()
             draft = draft if is_whole else _joined(found, draft)
             kept = self._kept or found

@@ -5,11 +5,19 @@ the old one is still writing.
 """
 
 import asyncio
-from weakref import WeakValueDictionary
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
+from weakref import WeakKeyDictionary, WeakValueDictionary
 
-_LOCKS: WeakValueDictionary[tuple[str, str], asyncio.Lock] = WeakValueDictionary()
+_Locks = WeakValueDictionary[tuple[str, str], asyncio.Lock]
+
+# A lock belongs to a loop, and lives as long as somebody holds it or waits for it.
+_LOCKS: WeakKeyDictionary[asyncio.AbstractEventLoop, _Locks] = WeakKeyDictionary()
 
 
-def one_by_one(what: str, tab_id: str) -> asyncio.Lock:
-    """The lock of this matter of this conversation; it lives as long as somebody holds it."""
-    return _LOCKS.setdefault((what, tab_id), asyncio.Lock())
+@asynccontextmanager
+async def one_by_one(what: str, tab_id: str) -> AsyncGenerator[None]:
+    """Nobody else is at this matter of this conversation meanwhile."""
+    locks = _LOCKS.setdefault(asyncio.get_running_loop(), WeakValueDictionary())
+    async with locks.setdefault((what, tab_id), asyncio.Lock()):
+        yield

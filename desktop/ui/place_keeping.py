@@ -35,7 +35,6 @@ class PlaceKeeping(QObject):
         self._tasks = tasks
         self._pane = pane
         self._kept: ViewState | None = None
-        self._one_by_one = one_by_one("place", tab_id)
         self._timer = QTimer(self, singleShot=True, interval=SAVE_MS)
         self._timer.timeout.connect(self.save)
         pane.recall_with(self._recall)
@@ -64,7 +63,7 @@ class PlaceKeeping(QObject):
 
     async def _recall(self) -> ViewState:
         try:
-            async with self._one_by_one:
+            async with one_by_one("place", self._tab_id):
                 state = await self._catalogue.view_state(self._tab_id)
         except NacreError as error:
             _LOG.warning("the place in a conversation could not be read: %s", error)
@@ -73,7 +72,7 @@ class PlaceKeeping(QObject):
         return state
 
     async def _keep(self, state: ViewState | None) -> None:
-        async with self._one_by_one:
+        async with one_by_one("place", self._tab_id):
             if state is None or (state := _kept_of(state)) == self._kept:
                 return
             try:

@@ -78,6 +78,7 @@ def test_r15_a_second_start_finds_nothing_and_changes_no_byte(
 ) -> None:
     _open(folder)
     before = hashes(folder)
+    caplog.clear()
     with caplog.at_level(logging.INFO, "desktop"):
         _open(folder)
     assert hashes(folder) == before
