@@ -25,7 +25,7 @@ ENDLESS = float("inf")
 
 def figures(options: Options) -> list[Figure]:
     seconds = f"{options.seconds:g}"
-    limit = options.seconds + 180
+    limit = options.seconds + 480
     with tempfile.TemporaryDirectory(prefix="nacre-bench-") as name:
         with _homes.full(Path(name) / "full") as home:
             plain = started("editor_idle", home, seconds, limit=limit).report["share"] * 100
