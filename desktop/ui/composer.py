@@ -185,7 +185,8 @@ class Composer(QFrame):
         self.choices_changed.emit()
 
     def show_choice(self, model: str, effort: str, mode: str) -> None:
-        """The conversation's model, effort and permission mode."""
+        """The conversation's model, effort and permission mode; a model of '' while they are not
+        known, and then nothing is shown of them."""
         info = next((one for one in self._models if one.id == model), None)
         self._model.show_value(model, info.name if info else model)
         self._effort.blockSignals(True)
@@ -193,11 +194,10 @@ class Composer(QFrame):
         for value in ("", *(info.efforts if info else ())):
             self._effort.addItem(EFFORT_WORDS.get(value, value), value)
         self._effort.blockSignals(False)
-        self._show_effort()
         self._effort.show_value(effort, effort)
         self._mode.show_value(mode, mode)
-        self._model.show()
-        self._mode.show()
+        self._is_known = bool(model)
+        self._show_choices()
 
     def choice(self) -> tuple[str, str, PermissionMode]:
         """Model, effort and permission mode as they stand."""
@@ -225,14 +225,17 @@ class Composer(QFrame):
         if is_low == self._is_low:
             return
         self._is_low = is_low
-        for part in (self._model, self._mode, self._ring, self._cost):
+        for part in (self._ring, self._cost):
             part.setVisible(not is_low)
-        self._show_effort()
+        self._show_choices()
         self._fit()
         self.updateGeometry()
 
-    def _show_effort(self) -> None:
-        self._effort.setVisible(self._effort.count() > 1 and not self._is_low)
+    def _show_choices(self) -> None:
+        is_shown = self._is_known and not self._is_low
+        for combo in (self._model, self._mode):
+            combo.setVisible(is_shown)
+        self._effort.setVisible(is_shown and self._effort.count() > 1)
 
     def set_theme(self, theme: Theme) -> None:
         self._theme = theme
@@ -257,6 +260,7 @@ class Composer(QFrame):
 
     def _build(self, theme: Theme) -> None:
         self._is_low = False
+        self._is_known = False
         self._running = False
         self._editing = False
         self._column = column = QVBoxLayout(self)

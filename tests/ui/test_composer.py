@@ -259,3 +259,20 @@ def test_what_an_input_method_is_told_of_the_text_is_the_text(composer: Composer
     ask = composer.field.inputMethodQuery
     assert ask(Qt.InputMethodQuery.ImSurroundingText) == "日本 text"
     assert ask(Qt.InputMethodQuery.ImCursorPosition) == len("日本 text")
+
+
+def test_u31_choices_that_are_not_known_are_not_shown_and_a_low_page_hides_them(
+    composer: Composer,
+) -> None:
+    def shown() -> list[str]:
+        found = composer.findChildren(QuietCombo)
+        return [one.objectName() for one in found if one.isVisible()]
+
+    assert shown() == ["modelChoice", "modeChoice"]
+    composer.show_choice("", "", "ask")
+    assert shown() == []
+    composer.show_low(True)
+    composer.show_choice("another-model", "", "auto")
+    assert shown() == []
+    composer.show_low(False)
+    assert shown() == ["modelChoice", "modeChoice"]
