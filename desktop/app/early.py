@@ -25,6 +25,7 @@ from desktop.ui.transcript.pane import TranscriptPane
 if TYPE_CHECKING:
     from desktop.core.protocols import LogReader
     from desktop.core.records import Page
+    from desktop.settings import Preferences
     from desktop.store.glimpse import Glimpse
     from desktop.ui.conversation_area import ConversationArea
     from desktop.ui.tasks import Tasks
@@ -54,29 +55,36 @@ class EarlyReader:
         if self._first is not None and before is None and after is None:
             first, self._first = self._first, None
             return first
-        reader = await self._log
+        reader = await self._reader()
         return await reader.page(tab_id, limit=limit, before=before, after=after, around=around)
 
     async def revision(self, tab_id: str) -> int:
-        return await (await self._log).revision(tab_id)
+        return await (await self._reader()).revision(tab_id)
 
     async def blob_path(self, sha256: str) -> Path | None:
-        return await (await self._log).blob_path(sha256)
+        return await (await self._reader()).blob_path(sha256)
+
+    async def _reader(self) -> LogReader:
+        # Who waits may be cancelled; the others go on waiting.
+        return await asyncio.shield(self._log)
 
 
 class Early:
-    """Made on the window's thread. `hub` and `renderer` are those of the whole window."""
+    """Made on the window's thread. `hub` is that of the whole program."""
 
     def __init__(self, tasks: Tasks) -> None:
         self.hub = Hub()
-        self.renderer = MarkdownRenderer(Highlighter(tasks.start))
+        self._renderer = MarkdownRenderer(Highlighter(tasks.start))
         self._tasks = tasks
         self._reader: EarlyReader | None = None
 
     async def show(self, area: ConversationArea, seen: Glimpse, theme: Theme) -> None:
         """Returns when it is painted. Who has begun to write already is not disturbed."""
         reader = EarlyReader(seen.page)
-        pane = self._pane(seen, reader, theme)
+        pane = self.make_pane(
+            seen.tab_id, reader=reader, theme=theme, preferred=settings.read(seen.settings)
+        )
+        pane.stand_at(seen.place)
         await asyncio.sleep(0)  # no key waits for more than one of these
         page = EarlyPage(seen.tab_id, pane, Composer(theme), theme)
         await asyncio.sleep(0)
@@ -88,20 +96,21 @@ class Early:
         pane.enter()
         await pane.until_placed()
 
-    def _pane(self, seen: Glimpse, reader: EarlyReader, theme: Theme) -> TranscriptPane:
+    def make_pane(
+        self, tab_id: str, *, reader: LogReader, theme: Theme, preferred: Preferences
+    ) -> TranscriptPane:
+        """The rows of any conversation, as the person likes them."""
         pane = TranscriptPane(
-            seen.tab_id,
+            tab_id,
             theme=theme,
             reader=reader,
             hub=self.hub,
             start=self._tasks.start,
             later=asyncio.get_running_loop().call_later,
         )
-        preferred = settings.read(seen.settings)
         pane.set_zoom(preferred.value(TRANSCRIPT_ZOOM))
         pane.set_thinking_open(preferred.value(SHOW_THINKING))
-        pane.set_renderer(self.renderer)
-        pane.stand_at(seen.place)
+        pane.set_renderer(self._renderer)
         return pane
 
     def hand_over(self, reader: LogReader) -> None:

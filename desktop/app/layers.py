@@ -31,8 +31,6 @@ from desktop.settings import (
     KEYS,
     RELEASE_FEED,
     SEND_KEY,
-    SHOW_THINKING,
-    TRANSCRIPT_ZOOM,
 )
 from desktop.tools.attachments.reading import attachment_of, picture_of
 from desktop.tools.naming import file_names
@@ -200,7 +198,7 @@ class Layers:
     def make_page(self, tab_id: str, early: EarlyPage | None) -> ConversationPage:
         """The page of one conversation, of what is seen of it already."""
         doors = self.doors()
-        pane = self._make_pane(tab_id, doors) if early is None else early.pane
+        pane = early.pane if early is not None else self._make_pane(tab_id)
         page = ConversationPage(
             tab_id,
             theme=self._theme(),
@@ -213,19 +211,13 @@ class Layers:
         page.composer.field.send_with_ctrl = self._preferences.value(SEND_KEY) == "ctrl-enter"
         return page
 
-    def _make_pane(self, tab_id: str, doors: Doors) -> TranscriptPane:
-        pane = TranscriptPane(
+    def _make_pane(self, tab_id: str) -> TranscriptPane:
+        return self._early.make_pane(
             tab_id,
+            reader=self._opened().reader,
             theme=self._theme(),
-            reader=doors.reader,
-            hub=doors.hub,
-            start=self._tasks.start,
-            later=asyncio.get_running_loop().call_later,
+            preferred=self._preferences.current,
         )
-        pane.set_zoom(self._preferences.value(TRANSCRIPT_ZOOM))
-        pane.set_thinking_open(self._preferences.value(SHOW_THINKING))
-        pane.set_renderer(self._early.renderer)
-        return pane
 
     async def close(self) -> None:
         """Stops and seals what runs, flushes the log."""

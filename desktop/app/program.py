@@ -7,6 +7,7 @@ whoever still waits for a network or a keyring is left behind (DESIGN.md §6, §
 from __future__ import annotations
 
 import asyncio
+import importlib
 import logging
 import signal
 import sys
@@ -226,7 +227,7 @@ class Program:
         window.close_wanted.connect(partial(self._close_wanted, window))
         window.quit_wanted.connect(self._quit_wanted)
         window.window_wanted.connect(self._window_wanted)
-        self._remembering.watch(window)
+        self._remembering.watch(window.area)
         self._windows.add(window)
         return window
 
@@ -380,6 +381,7 @@ class Program:
         """All of it, whatever fails: what of the last words could not be kept is given back."""
         trouble: NacreError | None = None
         self.arrivals.end()
+        self._remembering.end()
         cache = self._cache_now()
         try:
             async with asyncio.timeout(END_SECONDS):
@@ -439,5 +441,7 @@ def _import_layers() -> type[Layers]:
     """On a thread: half a second and more."""
     with at_rest():
         from desktop.app.layers import Layers
+
+        importlib.import_module("desktop.ui.attached_text")  # or the first click on one waits
 
     return Layers

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from PySide6.QtCore import QObject, QTimer
 
-from desktop.ui.main_window import MainWindow
+from desktop.ui.conversation_area import ConversationArea
 from desktop.ui.tasks import Tasks
 from desktop.ui.window_cache import WindowCache, write_cache
 
@@ -30,8 +30,18 @@ class Remembering(QObject):
         self._soon = QTimer(self, singleShot=True, interval=SAVE_MS)
         self._soon.timeout.connect(self._save)
 
-    def watch(self, window: MainWindow) -> None:
-        window.area.shown.connect(lambda _: self._soon.start())
+    @property
+    def due(self) -> bool:
+        """Whether something is going to be written."""
+        return self._soon.isActive()
+
+    def watch(self, area: ConversationArea) -> None:
+        area.shown.connect(lambda _: self._soon.start())
+
+    def end(self) -> None:
+        """From now on nothing is written: who ends the program does it."""
+        self._soon.stop()
+        self._soon.timeout.disconnect(self._save)
 
     def _save(self) -> None:
         self._tasks.start(asyncio.to_thread(write_cache, self._file, self._now()), "keep the place")

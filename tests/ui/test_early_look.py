@@ -1,16 +1,21 @@
 """The last conversation is read and written in while the log is still being opened (SPEC U10)."""
 
+import asyncio
 import sqlite3
 import threading
 from collections.abc import Generator
 from contextlib import closing, contextmanager
+from pathlib import Path
 
 import pytest
+import qasync
 from PySide6.QtWidgets import QLineEdit, QPushButton
 
 from desktop.app import program
+from desktop.app.early import EarlyReader
 from tests.e2e.nacre import Home
 from tests.fakes.messages_api import MessagesServer, reply
+from tests.fakes.stores import MemoryLog
 from tests.ui.conftest import Enter
 from tests.ui.program import Person
 
@@ -206,3 +211,24 @@ def test_u31_no_choice_is_shown_that_nobody_made(
         begun.open_to(person)
         person.wait(lambda: person.shows("modeChoice") and person.shows("modelChoice"))
         assert person.leave() == 0
+
+
+def test_u10_who_no_longer_waits_for_the_log_takes_nothing_from_the_others(
+    loop: qasync.QEventLoop, tmp_path: Path
+) -> None:
+    log = MemoryLog(now_ms=lambda: 1, new_id=lambda: "tab", scratch=tmp_path)
+
+    async def read() -> None:
+        workspace = await log.catalogue.scratch_workspace()
+        tab = (await log.catalogue.create_tab(workspace.id)).id
+        first = await log.reader.page(tab, limit=5)
+        reader = EarlyReader(first)
+        assert await reader.page(tab, limit=5) is first
+        gone, stays = (asyncio.ensure_future(reader.page(tab, limit=5, before=9)) for _ in range(2))
+        await asyncio.sleep(0)
+        gone.cancel()
+        await asyncio.wait((gone,))
+        reader.hand_over(log.reader)
+        assert await stays == await log.reader.page(tab, limit=5, before=9)
+
+    loop.run_until_complete(read())
