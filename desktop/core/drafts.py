@@ -22,6 +22,11 @@ def is_beginning(tab_id: str) -> bool:
     return not tab_id or tab_id.startswith(".")
 
 
+def units(text: str) -> int:
+    """How long a text is to a field, and to all of Qt, which counts UTF-16 units."""
+    return len(text.encode("utf-16-le", "surrogatepass")) // 2
+
+
 @dataclass(frozen=True, slots=True)
 class Draft:
     """What is being written in a conversation. `caret` counts as the field does (UTF-16); the

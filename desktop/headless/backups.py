@@ -24,7 +24,8 @@ from desktop.core import backups
 from desktop.core.backups import DAY_MS, BackupNotes, BackupState, KeptBackup, Tell
 from desktop.core.errors import NacreError, StoreError, StoreFull
 from desktop.diagnostics import program_version
-from desktop.headless.rounds import Later, Start, every
+from desktop.feed.timing import Start
+from desktop.headless.rounds import Later, every
 from desktop.paths import DataFolder
 from desktop.settings import BACKUP_FOLDER, BACKUP_INTERVAL, BACKUP_KEEP, Preferences
 from desktop.store import backup, kept_backups, storage

@@ -7,7 +7,8 @@ from functools import partial
 from pathlib import Path
 
 from desktop.core.errors import StoreError
-from desktop.headless.rounds import Later, Start
+from desktop.feed.timing import Start
+from desktop.headless.rounds import Later
 from desktop.store.upkeep import Upkeep
 
 _LOG = logging.getLogger(__name__)

@@ -15,7 +15,8 @@ from desktop.headless.opening import now_ms
 from desktop.headless.printing import printable
 from desktop.store import backup, restoring
 from desktop.store.archive import DATABASE, Manifest
-from desktop.store.homes import Home, read_elsewhere
+from desktop.store.home_notes import Home
+from desktop.store.homes import read_elsewhere
 
 DONE = 0
 # Seconds before the first word about the progress, and between two of them.

@@ -14,7 +14,8 @@ from pathlib import Path, PurePath
 from typing import Any
 
 from desktop.core.tools import LEAST_FREE
-from desktop.headless.rounds import Later, Start, every
+from desktop.feed.timing import Start
+from desktop.headless.rounds import Later, every
 from desktop.tools import threads
 from desktop.tools.output import readable
 

@@ -14,7 +14,7 @@ from desktop.core.records import Page, Requests
 from desktop.core.sources import Sight
 from desktop.store import jsonl_outline
 from desktop.store.blobs import Blobs
-from desktop.store.homes import Home
+from desktop.store.home_notes import Home
 from desktop.store.jsonl_pages import FSJSONLPages
 from desktop.store.jsonl_sources import FileSource
 from desktop.store.lanes import CLOSED

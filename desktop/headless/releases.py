@@ -20,7 +20,8 @@ from desktop.core.releases import (
     ReleaseNews,
     Version,
 )
-from desktop.headless.rounds import Later, Start, every
+from desktop.feed.timing import Start
+from desktop.headless.rounds import Later, every
 from desktop.wire.failures import RequestFailed
 
 KEY = "note.releases"

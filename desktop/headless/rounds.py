@@ -3,11 +3,12 @@
 A chore that failed is done again all the same: who starts it is told of the failure.
 """
 
-from collections.abc import Awaitable, Callable, Coroutine
-from typing import Any
+from collections.abc import Awaitable, Callable
 
-Start = Callable[[Coroutine[Any, Any, None], str], object]
+from desktop.feed.timing import Start
+
 Later = Callable[[float, Callable[[], None]], object]
+"""As `feed.timing.Later`; nothing is called off here."""
 
 
 def every(

@@ -17,7 +17,7 @@ from desktop.headless.finding import Finder
 from desktop.headless.opening import new_id, now_ms
 from desktop.headless.reading import Pages
 from desktop.headless.unlisted import Unlisted
-from desktop.store.homes import DATABASE, Home
+from desktop.store.home_notes import DATABASE, Home
 from desktop.store.jsonl import FSJSONLStore, Report
 from desktop.store.log import Log
 from desktop.store.null import NullStore

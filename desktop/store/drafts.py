@@ -16,7 +16,7 @@ from sqlalchemy import Connection, delete, select
 from sqlalchemy.dialects.sqlite import insert as upsert
 
 from desktop.core.chunks import Json
-from desktop.core.drafts import Draft, is_beginning
+from desktop.core.drafts import Draft, is_beginning, units
 from desktop.store import tabs
 from desktop.store.blobs import Blobs
 from desktop.store.codec import clean, to_json
@@ -108,14 +108,9 @@ def _get_beginning(connection: Connection, keys: Mapping[str, str], blobs: Blobs
     attached = kept.get(keys["attachments_json"], _NONE)
     return Draft(
         text,
-        int(caret) if caret.isdecimal() else _length(text),
+        int(caret) if caret.isdecimal() else units(text),
         tuple(_entries(attached, blobs)),
     )
-
-
-def _length(text: str) -> int:
-    """Letters as the field counts them."""
-    return len(text.encode("utf-16-le", "surrogatepass")) // 2
 
 
 def _put_beginning(

@@ -15,6 +15,7 @@ from pathlib import Path
 from desktop.core.errors import NacreError
 from desktop.core.records import Page, Tab, ViewState
 from desktop.store import pages, places
+from desktop.store.home_notes import home_of
 from desktop.store.plain import SCHEMA, connect
 
 _LOG = logging.getLogger(__name__)
@@ -59,7 +60,7 @@ def _read(connection: sqlite3.Connection, tab_id: str, limit: int) -> Glimpse | 
         return None
     tabs = tuple(map(_tab_of, connection.execute(_OPEN_TABS)))
     home = connection.execute(_HOME, (tab_id,)).fetchone()
-    if all(tab.id != tab_id for tab in tabs) or (home and _is_elsewhere(home[0])):
+    if all(tab.id != tab_id for tab in tabs) or (home and home_of(home[0]).folder is not None):
         return None
     found = connection.execute(places.GET, (tab_id,)).fetchone()
     place = places.of_text(found[0]) if found else ViewState()
@@ -73,11 +74,6 @@ def _read(connection: sqlite3.Connection, tab_id: str, limit: int) -> Glimpse | 
             connection, tab_id, limit=limit, around=None if place.following else place.seq
         ),
     )
-
-
-def _is_elsewhere(note: str) -> bool:
-    """As `homes` notes it."""
-    return '"store"' in note and '"store":"sql"' not in note
 
 
 def _tab_of(row: tuple[object, ...]) -> Tab:

@@ -4,36 +4,23 @@ Noted beside the agent's choice when a conversation is made (`agent_snapshots.pe
 that whoever opens it later finds its rows without being told where they are.
 """
 
-import json
 from collections.abc import Mapping
-from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import Any
 
 from sqlalchemy import ColumnElement, Connection, select, update
 
-from desktop.core.errors import StoreDamaged, StoreError, UnknownConversation
+from desktop.core.errors import StoreError, UnknownConversation
 from desktop.core.records import Snapshot, Tab
 from desktop.store import failures, schema, snapshots, tabs
 from desktop.store.codec import clean, to_json
 from desktop.store.connection import engine
+from desktop.store.home_notes import JSONL, SQL, Home, home_of, read_note
 from desktop.store.lanes import Lanes
 from desktop.store.plain import SCHEMA
 from desktop.store.tables import SNAPSHOTS, TABS
 
 BUSY_MS = 5_000
-SQL, JSONL = "sql", "jsonl"
-
-
-@dataclass(frozen=True, slots=True)
-class Home:
-    """`folder` holds the conversation's file; without one the rows are in the database."""
-
-    folder: Path | None = None
-
-
-DATABASE = Home()
 
 
 class Homes:
@@ -85,7 +72,7 @@ def kept_elsewhere(connection: Connection) -> Mapping[str, Home]:
     found: dict[str, Home] = {}
     for tab_id, note in rows:
         try:
-            home = _home_of(note)
+            home = home_of(note)
         except StoreError:
             continue
         if home.folder is not None:
@@ -112,33 +99,7 @@ def kept(connection: Connection, *, tab_id: str) -> Home:
     ).first()
     if row is None:
         raise UnknownConversation("No conversation has this id.", detail=tab_id)
-    return _home_of(row.persistence_json or "{}")
-
-
-def _home_of(note: str) -> Home:
-    found = _read(note)
-    store, folder = found.get("store"), found.get("folder")
-    if store in (None, SQL):
-        return DATABASE
-    if store == JSONL and isinstance(folder, str) and folder:
-        return Home(Path(folder))
-    raise StoreError(
-        "This Nacre does not know where the rows of this conversation are kept.",
-        way_out="A newer Nacre may have made it: update Nacre.",
-        detail=note,
-    )
-
-
-def _read(note: str) -> dict[str, Any]:
-    try:
-        found = json.loads(note)
-    except ValueError as error:
-        raise StoreDamaged(
-            "The note of where this conversation is kept can't be read.",
-            way_out="Bring the last backup back with `nacre restore`.",
-            detail=note,
-        ) from error
-    return found if isinstance(found, dict) else {}
+    return home_of(row.persistence_json or "{}")
 
 
 def _begin(
@@ -173,7 +134,7 @@ def _note(connection: Connection, *, tab_id: str, home: Home) -> None:
     connection.execute(
         update(SNAPSHOTS)
         .where(SNAPSHOTS.c.agent_id == tab_id)
-        .values(persistence_json=to_json({**_read(note), **said}))
+        .values(persistence_json=to_json({**read_note(note), **said}))
     )
 
 

@@ -22,7 +22,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from desktop.core.drafts import Draft
+from desktop.core.drafts import Draft, units
 from desktop.settings import PERMISSION_MODE
 from desktop.ui import words
 from desktop.ui.attached_entry import with_text
@@ -36,7 +36,6 @@ from desktop.ui.message_field import MessageField
 from desktop.ui.plain_text import text_of
 from desktop.ui.quiet_combo import QuietCombo
 from desktop.ui.theme import Theme
-from desktop.ui.units import units
 
 if TYPE_CHECKING:
     from desktop.core.access import AccessState

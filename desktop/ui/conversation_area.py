@@ -137,7 +137,6 @@ class ConversationArea(QWidget):
         is_here = typed_in is None or self.isAncestorOf(typed_in)
         self._early, self._current = page, page.tab_id
         self.show_tabs(tabs)
-        self._strip_shows(page.tab_id)
         self._stack.addWidget(page)
         self._stack.setCurrentWidget(page)
         if is_here:
@@ -258,8 +257,9 @@ class ConversationArea(QWidget):
         page = self._pages.get(tab_id)
         if page is None:
             early = self._early
-            is_early = early is not None and early.tab_id == tab_id
-            page = make_page(tab_id, self._take(early) if early and is_early else None)
+            page = make_page(
+                tab_id, self._take(early) if early is not None and early.tab_id == tab_id else None
+            )
             page.show_models(self._models)
             page.show_archived(tab_id in self._archived)
             page.attach_wanted.connect(

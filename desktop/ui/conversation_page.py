@@ -183,6 +183,11 @@ class ConversationPage(QWidget):
             in_rows = self.pane.view.ways.in_sight
             self.ways_bar.show_status(self._status, in_rows=in_rows)
 
+    def _look_for_ways(self) -> None:
+        """At each frame of what streams, where there are none as a rule."""
+        if self._status.ways_on:
+            self._show_ways()
+
     def _problem_of(self, status: TabStatus) -> str:
         if not (status.problem and status.unsaved):
             return status.problem
@@ -428,7 +433,7 @@ class ConversationPage(QWidget):
         self.asking_bar.acted.connect(self._open_asking)
         self.pane.wished.connect(self._take_wish)
         self.pane.way_wanted.connect(self.take)
-        self.pane.view.laid_out.connect(self._show_ways)
+        self.pane.view.laid_out.connect(self._look_for_ways)
         self.ways_bar.chosen.connect(self.take)
         self.ways_bar.hurried.connect(self._try_now)
         self.ways_bar.given_up.connect(self.stop)

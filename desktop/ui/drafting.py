@@ -8,7 +8,7 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from desktop.core.catalogue import Catalogue
-from desktop.core.drafts import Draft
+from desktop.core.drafts import Draft, units
 from desktop.ui import attaching
 from desktop.ui.composer import Composer
 from desktop.ui.one_by_one import one_by_one
@@ -98,5 +98,5 @@ def _joined(found: Draft, written: Draft) -> Draft:
     if not found.text or found.text == written.text:
         return replace(written, attachments=attachments)
     before = f"{found.text}\n"
-    caret = len(before.encode("utf-16-le", "surrogatepass")) // 2 + written.caret
+    caret = units(before) + written.caret
     return Draft(before + written.text, caret, attachments)

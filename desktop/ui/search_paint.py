@@ -16,11 +16,11 @@ from PySide6.QtGui import (
 )
 from PySide6.QtWidgets import QStyle, QStyledItemDelegate, QStyleOptionViewItem, QWidget
 
+from desktop.core.drafts import units
 from desktop.ui.lines import draw_words
 from desktop.ui.search_list import SEARCH_ROLE, Index, SearchModel
 from desktop.ui.search_rows import HeadRow, HitRow, Span
 from desktop.ui.theme import Theme
-from desktop.ui.units import units
 
 LINES = 2
 LONG_WORD = 20

@@ -9,7 +9,7 @@ import re
 from dataclasses import dataclass
 from typing import Literal
 
-from desktop.ui.units import units
+from desktop.core.drafts import units
 
 Kind = Literal["file", "command", "value"]
 # More than this before the caret is no name that somebody types.

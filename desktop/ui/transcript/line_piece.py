@@ -6,6 +6,7 @@ from dataclasses import replace
 from PySide6.QtCore import QPointF, QRectF, Qt
 from PySide6.QtGui import QFontMetricsF, QPainter, QTextCharFormat, QTextLayout, QTextOption
 
+from desktop.core.drafts import units
 from desktop.ui.transcript.calls import Headline
 from desktop.ui.transcript.pieces import Hit, HitKind, Paper, Piece, paint_chevron
 from desktop.ui.visible import apart
@@ -118,7 +119,7 @@ class LinePiece(Piece):
         letters = QTextCharFormat()
         letters.setFont(self._code_font)
         stretch = QTextLayout.FormatRange()
-        stretch.start, stretch.length = _units(words.before), _units(code)  # pyright: ignore[reportAttributeAccessIssue]
+        stretch.start, stretch.length = units(words.before), units(code)  # pyright: ignore[reportAttributeAccessIssue]
         stretch.format = letters  # pyright: ignore[reportAttributeAccessIssue]
         layout = QTextLayout(words.before + code + words.after, self._font)
         option = QTextOption()
@@ -141,8 +142,3 @@ class LinePiece(Piece):
     def hit(self, x: float, y: float) -> Hit | None:
         del x
         return self._hit if 0 <= y < self.height else None
-
-
-def _units(text: str) -> int:
-    """How long it is as Qt counts."""
-    return len(text.encode("utf-16-le")) // 2

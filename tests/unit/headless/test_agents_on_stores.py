@@ -24,7 +24,7 @@ from desktop.core.status import TabStatus
 from desktop.core.tools import Tool, ToolOutcome
 from desktop.headless.opening import new_id, now_ms
 from desktop.headless.stores import Choice, Stores
-from desktop.store.homes import Home
+from desktop.store.home_notes import Home
 from desktop.store.log import Log
 from desktop.wire.request import build, serialise
 from tests.fakes.models import ScriptedModel, call, calls, fails, says

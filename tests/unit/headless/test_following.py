@@ -13,7 +13,7 @@ from desktop.feed.hub import Hub
 from desktop.feed.outside import CHECK_SECONDS, Outside
 from desktop.feed.scope import Scope
 from desktop.headless.stores import Stores
-from desktop.store.homes import DATABASE, Home
+from desktop.store.home_notes import DATABASE, Home
 from desktop.store.log import Log
 from tests.unit.feed.times import Time
 from tests.unit.store.builders import chunk, open_log

@@ -12,7 +12,7 @@ from desktop.core.protocols import Search
 from desktop.core.records import EVERYTHING, SearchFilter, SearchHit, Snapshot
 from desktop.headless.stores import Stores
 from desktop.store import search
-from desktop.store.homes import Home
+from desktop.store.home_notes import Home
 from tests.unit.store.builders import chunk, open_any, open_log, put_in_bin, run
 
 Work = Callable[["Shelves"], Awaitable[None]]

@@ -20,7 +20,7 @@ from desktop.feed.projecting import projected
 from desktop.feed.source import Query
 from desktop.headless.sources import Sources
 from desktop.headless.stores import Stores
-from desktop.store.homes import Home
+from desktop.store.home_notes import Home
 from desktop.store.log import Log
 from tests.effort import examples
 from tests.unit.store.builders import chunk, new_tab, open_log

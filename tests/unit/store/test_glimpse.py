@@ -11,7 +11,7 @@ import pytest
 
 from desktop.core.records import Snapshot, ViewState
 from desktop.store import glimpse
-from desktop.store.homes import Home
+from desktop.store.home_notes import Home
 from desktop.store.plain import SCHEMA
 from tests.unit.store.builders import chunk, new_tab, open_log, run
 

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from desktop.core.drafts import units
 from desktop.ui.completion.asked import Asked, asked, written
-from desktop.ui.units import units
 
 VALUED = frozenset({"model"})
 
