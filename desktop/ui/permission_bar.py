@@ -25,9 +25,9 @@ from PySide6.QtWidgets import (
 
 from desktop.core.permissions import Act, Answer, Circle, Question
 from desktop.ui.act_text import ActText
+from desktop.ui.cards import say
 from desktop.ui.flow import FlowLayout, hint_at_width, least_at_width
 from desktop.ui.giving_way import GivingWay
-from desktop.ui.server_words import breakable
 from desktop.ui.theme import Theme
 from desktop.ui.visible import visible
 
@@ -114,7 +114,7 @@ class PermissionBar(QFrame):
         about = question.about
         self._question = question
         sentence = visible(about.sentence)
-        _say(self._sentence, sentence)
+        say(self._sentence, sentence)
         self.setAccessibleDescription(sentence)
         self._drop_rule()
         self._why.clear()
@@ -144,10 +144,9 @@ class PermissionBar(QFrame):
     def _dress_for_act(self, act: Act) -> None:
         self.setAccessibleName(self.tr("Permission"))
         facts = self._facts(act)
-        _say(self._where, facts)
+        say(self._where, facts)
         self._where.setToolTip(act.caution)
         self._where.setAccessibleDescription(act.caution)
-        self._where.setVisible(bool(facts))
         self._allow.setText(self.tr("Allow once  1"))
         self._always.setVisible(bool(act.offer))
         self._deny.setText(self.tr("Deny  3"))
@@ -262,14 +261,13 @@ class PermissionBar(QFrame):
         act = self._question.about
         if not isinstance(act, Act):
             return
-        _say(
+        say(
             self._rule,
             self.tr("From now on, without asking in this folder: {rule}").format(
                 rule=visible(self._rule_words(act.tool, act.offer))
             ),
         )
         self._deny_row.hide()
-        self._rule.show()
         self._rule_row.show()
         self._words.show_part(self._rule)
 
@@ -383,9 +381,3 @@ class PermissionBar(QFrame):
         button.setAutoDefault(False)
         button.setDefault(False)
         return button
-
-
-def _say(label: QLabel, text: str) -> None:
-    """A path without a place to break it stays on the bar; a screen reader hears it whole."""
-    label.setText(breakable(text))
-    label.setAccessibleName(text)
